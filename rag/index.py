@@ -1,0 +1,304 @@
+"""The index: one folder with Chroma collections (the database), and what is derived from them.
+
+Papers and passages live in Chroma; the lexical index and the sentence vectors are files beside it. A paper counts as
+indexed once its record stands in the `papers` collection: it is written last and deleted first, so whatever dies in
+between leaves no half paper, only rows that nothing refers to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import os
+import shutil
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from filelock import FileLock, Timeout
+
+from rag.encoder import EncodedPassage, Encoder, Vector
+from rag.errors import IndexLockedError, IndexMissingError, PassportError
+from rag.lexical import LexicalIndex
+from rag.schema import Paper, Passage, Passport, Span
+from rag.sentence_vectors import SentenceVectors
+
+log = logging.getLogger(__name__)
+PAGE = 1000  # ids in one call to Chroma
+
+
+@dataclass(frozen=True)
+class StoredPassage:
+    """A passage with where its sentence vectors begin."""
+
+    passage: Passage
+    version: str
+    row: int
+
+
+def paper_version(abstract: str) -> str:
+    """Short hash of an abstract: passages of another version of a paper are never read with it."""
+    return hashlib.sha256(abstract.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+
+
+def _client(folder: Path) -> Any:
+    import chromadb
+    from chromadb.config import Settings as ChromaSettings
+
+    logging.getLogger("chromadb.telemetry").disabled = True
+    return chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
+
+
+class Index:
+    """An open index. Safe for several threads that read; writers hold `lock()`."""
+
+    def __init__(self, path: Path, client: Any, *, passport: Passport) -> None:
+        self.path = path
+        self._chroma = client
+        self.passport = passport
+        self._papers = client.get_collection("papers", embedding_function=None)
+        self._passages = client.get_collection("passages", embedding_function=None)
+        self.vectors = SentenceVectors(path / "sentences.f16", passport.dimension)
+        self._lexical: LexicalIndex | None = None
+
+    # -- opening ---------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def is_complete(cls, path: Path) -> bool:
+        """Whether an index stands at `path` (it may be empty); one whose creation was cut off does not count."""
+        try:
+            cls.open(path).close()
+        except IndexMissingError:
+            return False
+        return True
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open an existing index. Raises IndexMissingError; never creates anything."""
+        if not (path / "chroma" / "chroma.sqlite3").is_file():
+            raise IndexMissingError(f"no index at {path.resolve()}; make one with: confer ingest FILE --index {path}")
+        client = _client(path / "chroma")
+        if {"papers", "passages"} - {c.name for c in client.list_collections()}:
+            client.close()
+            raise IndexMissingError(f"no complete index at {path.resolve()}; run: confer ingest FILE --index {path}")
+        metadata = client.get_collection("papers", embedding_function=None).metadata
+        return cls(path, client, passport=Passport.model_validate_json(str(metadata["passport"])))
+
+    @classmethod
+    def create(cls, path: Path, passport: Passport) -> Self:
+        """Create an empty index, or finish one whose creation was cut off: the papers collection comes last."""
+        path.mkdir(parents=True, exist_ok=True)
+        client = _client(path / "chroma")
+        configuration = {"hnsw": {"space": passport.similarity}}
+        client.get_or_create_collection("passages", embedding_function=None, configuration=configuration)
+        client.create_collection(
+            "papers",
+            embedding_function=None,
+            configuration=configuration,
+            metadata={"passport": passport.model_dump_json()},
+        )
+        return cls(path, client, passport=passport)
+
+    def check_encoder(self, encoder: Encoder) -> None:
+        """Raise PassportError unless this very encoder built the index."""
+        built = (self.passport.encoder, self.passport.revision, self.passport.query_prefix, self.passport.passage_prefix)
+        if built != (encoder.name, encoder.revision, encoder.query_prefix, encoder.passage_prefix):
+            raise PassportError(
+                f"the index at {self.path} was built with the encoder {self.passport.encoder} "
+                f"({self.passport.revision}), not with {encoder.name} ({encoder.revision}); open it with "
+                f"CONFER_ENCODER={self.passport.encoder}, or rebuild it: rm -r {self.path} && "
+                f"confer ingest FILE --index {self.path}"
+            )
+
+    def close(self) -> None:
+        """Release the files; harmless when called twice."""
+        if self._chroma is not None:
+            self._chroma.close()
+            self._chroma = None
+
+    def current_generation(self) -> int:
+        """The generation on disk, which another process may have moved on."""
+        metadata = self._chroma.get_collection("papers", embedding_function=None).metadata
+        return Passport.model_validate_json(str(metadata["passport"])).generation
+
+    @staticmethod
+    def lock(path: Path, *, wait: float = 10.0) -> FileLock:
+        """Take the writer's lock of an index; a dead holder's lock is free. Raises IndexLockedError."""
+        path.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(path / "lock")
+        try:
+            lock.acquire(timeout=wait)
+        except Timeout as error:
+            raise IndexLockedError(f"another process is writing to {path}; try again when it has finished") from error
+        return lock
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return int(self._papers.count())
+
+    def papers(self, ids: Sequence[str] | None = None) -> dict[str, Paper]:
+        """Return papers by id, in the order of `ids`; all of them, in the order of their sources, without `ids`."""
+        if ids is None:
+            found = [p for page in self._pages(self._papers, ["metadatas"]) for p in _papers(page)]
+            found.sort(key=lambda p: [(s.file, s.position) for s in p.sources])
+            return {p.id: p for p in found}
+        by_id: dict[str, Paper] = {}
+        for begin in range(0, len(ids), PAGE):
+            page = self._papers.get(ids=list(ids[begin : begin + PAGE]), include=["metadatas"])
+            by_id.update((p.id, p) for p in _papers(page))
+        return {i: by_id[i] for i in ids if i in by_id}
+
+    def passages(self, paper_ids: Sequence[str]) -> dict[str, list[StoredPassage]]:
+        """Return the stored passages of papers, by paper id, in reading order."""
+        if not paper_ids:
+            return {}
+        page = self._passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=["metadatas"])
+        result: dict[str, list[StoredPassage]] = {i: [] for i in paper_ids}
+        for metadata in page["metadatas"]:
+            stored = _stored_passage(metadata)
+            result[stored.passage.paper_id].append(stored)
+        for found in result.values():
+            found.sort(key=lambda s: s.passage.position)
+        return result
+
+    def nearest_passages(self, query: Vector, count: int) -> list[tuple[StoredPassage, float]]:
+        """Return up to `count` passages with their cosine to the query vector, best first."""
+        count = min(count, int(self._passages.count()))
+        if count <= 0:
+            return []
+        page = self._passages.query(
+            query_embeddings=[query.tolist()], n_results=count, include=["metadatas", "distances"]
+        )
+        pairs = zip(page["metadatas"][0], page["distances"][0], strict=True)
+        return [(_stored_passage(metadata), 1.0 - float(distance)) for metadata, distance in pairs]
+
+    def sentence_vectors(self, stored: StoredPassage) -> Vector:
+        """Return the vectors of a passage's sentences, shape (sentences, dimension)."""
+        return self.vectors.read(stored.row, len(stored.passage.sentences))
+
+    @property
+    def lexical(self) -> LexicalIndex:
+        """The keyword index of this generation; rebuilt from Chroma where its files are missing or damaged."""
+        if self._lexical is None:
+            folder = self._lexical_folder()
+            loaded = LexicalIndex.load(folder)
+            if loaded is None or len(loaded.ids) != len(self):
+                log.warning("keyword index missing or out of step; rebuilding it from the stored papers")
+                loaded = self._build_lexical()
+            self._lexical = loaded
+        return self._lexical
+
+    # -- writing (under the lock) ----------------------------------------------------------------------------------
+
+    def add(self, papers: Sequence[Paper], passages: Sequence[Sequence[Passage]], encoded: Sequence[EncodedPassage]) -> None:
+        """Add or replace papers with their passages; `encoded` runs over all passages in order."""
+        flat = [(paper, passage) for paper, own in zip(papers, passages, strict=True) for passage in own]
+        row = self.vectors.append(np.concatenate([e.sentences for e in encoded])) if encoded else 0
+        ids, vectors, metadatas = [], [], []
+        for (paper, passage), vector in zip(flat, encoded, strict=True):
+            version = paper_version(paper.abstract)
+            ids.append(f"{paper.id}:{version}:{passage.position}")
+            vectors.append(vector.vector.tolist())
+            metadatas.append(_passage_metadata(passage, version, row))
+            row += len(passage.sentences)
+        means, begin = [], 0
+        for own in passages:
+            mean = np.mean([e.vector for e in encoded[begin : begin + len(own)]], axis=0)
+            means.append((mean / np.linalg.norm(mean)).tolist())
+            begin += len(own)
+        stale = self._passage_ids([p.id for p in papers]) - set(ids)
+        self._passages.upsert(ids=ids, embeddings=vectors, metadatas=metadatas)
+        self._papers.upsert(
+            ids=[p.id for p in papers], embeddings=means, metadatas=[{"paper": p.model_dump_json()} for p in papers]
+        )
+        if stale:
+            self._passages.delete(ids=sorted(stale))
+
+    def update(self, papers: Sequence[Paper]) -> None:
+        """Replace the fields of papers whose abstract is unchanged; nothing is encoded."""
+        for begin in range(0, len(papers), PAGE):
+            page = papers[begin : begin + PAGE]
+            self._papers.update(ids=[p.id for p in page], metadatas=[{"paper": p.model_dump_json()} for p in page])
+
+    def remove(self, ids: Sequence[str]) -> None:
+        """Remove papers, then their passages."""
+        for begin in range(0, len(ids), PAGE):
+            page = list(ids[begin : begin + PAGE])
+            passages = self._passage_ids(page)
+            self._papers.delete(ids=page)
+            if passages:
+                self._passages.delete(ids=sorted(passages))
+
+    def commit(self) -> None:
+        """Bring what is derived in step with the collections: keyword index, counts, generation."""
+        papers = self.papers()
+        digest = hashlib.sha256("".join(f"{i}:{paper_version(papers[i].abstract)}\n" for i in sorted(papers)).encode())
+        spans = [json.loads(m["sentences"]) for page in self._pages(self._passages, ["metadatas"]) for m in page["metadatas"]]
+        self.passport = self.passport.model_copy(
+            update={
+                "papers": len(papers),
+                "passages": len(spans),
+                "sentences": sum(map(len, spans)),
+                "corpus_hash": digest.hexdigest()[:16],
+                "generation": self.passport.generation + 1,
+            }
+        )
+        self._lexical = self._build_lexical(papers.values())
+        folder = self._lexical_folder()
+        self._lexical.save(folder)
+        self._papers.modify(metadata={"passport": self.passport.model_dump_json()})
+        for old in folder.parent.iterdir():
+            if old != folder:
+                shutil.rmtree(old, ignore_errors=True)
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _lexical_folder(self) -> Path:
+        return self.path / "lexical" / f"{self.passport.generation}-{self.passport.corpus_hash or 'empty'}"
+
+    def _build_lexical(self, papers: Iterable[Paper] | None = None) -> LexicalIndex:
+        chosen = self.papers().values() if papers is None else papers
+        return LexicalIndex.build((p.id, f"{p.title}. {p.abstract}" if p.title else p.abstract) for p in chosen)
+
+    def _passage_ids(self, paper_ids: Sequence[str]) -> set[str]:
+        if not paper_ids:
+            return set()
+        return set(self._passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=[])["ids"])
+
+    @staticmethod
+    def _pages(collection: Any, include: list[str]) -> Iterable[Any]:
+        for offset in range(0, collection.count(), PAGE):
+            yield collection.get(limit=PAGE, offset=offset, include=include)
+
+    def size_bytes(self) -> int:
+        """Bytes on disk of the whole index folder."""
+        return sum(
+            os.path.getsize(os.path.join(root, name)) for root, _, names in os.walk(self.path) for name in names  # noqa: PTH118, PTH202
+        )
+
+
+def _papers(page: Any) -> list[Paper]:
+    return [Paper.model_validate_json(str(metadata["paper"])) for metadata in page["metadatas"]]
+
+
+def _passage_metadata(passage: Passage, version: str, row: int) -> dict[str, str | int]:
+    spans = json.dumps([[s.start, s.end] for s in passage.sentences], separators=(",", ":"))
+    return {
+        "paper_id": passage.paper_id, "version": version, "position": passage.position,
+        "start": passage.start, "end": passage.end, "sentences": spans, "row": row,
+    }  # fmt: skip
+
+
+def _stored_passage(metadata: Any) -> StoredPassage:
+    passage = Passage(
+        paper_id=metadata["paper_id"],
+        position=metadata["position"],
+        start=metadata["start"],
+        end=metadata["end"],
+        sentences=[Span(start=start, end=end) for start, end in json.loads(metadata["sentences"])],
+    )
+    return StoredPassage(passage, version=metadata["version"], row=metadata["row"])

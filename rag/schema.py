@@ -1,0 +1,197 @@
+"""The words of the project: the models that travel between its rooms."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+Unit = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Model(BaseModel):
+    """Base of all models: unknown fields are an error, so that a typo cannot pass as data."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Source(Model):
+    """Where a paper was read from: `position` is the 0-based index of the record within its file."""
+
+    file: str
+    position: int = Field(ge=0)
+
+
+class Paper(Model):
+    """One paper of the list. `abstract` is the display text; every offset in Confer refers to it."""
+
+    id: str
+    title: str | None = None
+    abstract: str
+    label: str
+    authors: list[str] = []
+    year: int | None = None
+    venue: str | None = None
+    keywords: list[str] = []
+    url: str | None = None
+    doi: str | None = None
+    arxiv_id: str | None = None
+    language: str | None = None
+    sources: list[Source] = []
+
+
+class Span(Model):
+    """A half-open range of characters in an abstract."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Passage(Model):
+    """A slice of one abstract on sentence boundaries that fits the encoder whole.
+
+    `sentences` are the spans of its sentences, as offsets into the abstract (not into the passage).
+    """
+
+    paper_id: str
+    position: int = Field(ge=0)
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+    sentences: list[Span]
+
+
+class Evidence(Model):
+    """One sentence of a paper; `quote == abstract[start:end]` always holds. `score` is 0 to 1."""
+
+    paper_id: str
+    start: int
+    end: int
+    quote: str
+    score: Unit
+
+
+class Citation(Model):
+    """A numbered source of an answer: markers run 1, 2, 3 in order of appearance, one per paper."""
+
+    marker: int = Field(ge=1)
+    paper: Paper
+    evidence: list[Evidence]
+
+
+class Verdict(StrEnum):
+    """Whether the evidence carries a sentence."""
+
+    SUPPORTED = "supported"
+    WEAK = "weak"
+    UNSUPPORTED = "unsupported"
+
+
+class AnswerSentence(Model):
+    """A sentence of an answer, without markers in its text."""
+
+    text: str
+    markers: list[int] = []
+    verdict: Verdict
+
+
+class Usage(Model):
+    """What an answer cost in a language model's tokens; zero for the extractive engine."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Answer(Model):
+    """What Confer says to a question. A refusal is `refused`, never a phrase to search for."""
+
+    question: str
+    standalone_question: str
+    text: str
+    sentences: list[AnswerSentence] = []
+    citations: list[Citation] = []
+    refused: bool = False
+    refusal_reason: str | None = None
+    nearest: list[Paper] = []
+    confidence: Unit
+    engine: str
+    notices: list[str] = []
+    timings: dict[str, float] = Field(default={}, description="seconds by step")
+    usage: Usage = Usage()
+
+
+class Passport(Model):
+    """What an index was built with, kept in the index and checked whenever it is opened."""
+
+    encoder: str
+    revision: str
+    dimension: int
+    query_prefix: str = ""
+    passage_prefix: str = ""
+    similarity: Literal["cosine"] = "cosine"
+    sentence_vectors: Literal["pooled", "encoded"] = "pooled"
+    chunking_version: int
+    cleaning_version: int
+    papers: int = 0
+    passages: int = 0
+    sentences: int = 0
+    corpus_hash: str = ""
+    generation: int = Field(default=0, description="grows by one with every change of the index")
+
+
+class Reject(Model):
+    """A record that could not be taken: `position` (of a record) or `line` (in the file) where known."""
+
+    file: str
+    position: int | None = None
+    line: int | None = None
+    reason: str
+
+
+class IngestReport(Model):
+    """What happened to every record: read = added + updated + unchanged + duplicate + rejected, always.
+
+    A file that cannot be read at all counts as one rejected record. `encoded` counts passages.
+    """
+
+    read: int = 0
+    added: int = 0
+    updated: int = 0
+    unchanged: int = 0
+    duplicate: int = 0
+    removed: int = 0
+    rejected: int = 0
+    encoded: int = 0
+    rejects: list[Reject] = []
+    skipped: list[str] = Field(default=[], description="hidden and temporary files that were passed over")
+
+
+class Retrieved(Model):
+    """Streaming: the papers that were found, best first."""
+
+    kind: Literal["retrieved"] = "retrieved"
+    papers: list[Paper]
+
+
+class Token(Model):
+    """Streaming: a piece of text as the engine produces it, before it is checked."""
+
+    kind: Literal["token"] = "token"
+    text: str
+
+
+class SentenceChecked(Model):
+    """Streaming: a sentence with its verdict and markers."""
+
+    kind: Literal["sentence"] = "sentence"
+    sentence: AnswerSentence
+
+
+class Answered(Model):
+    """Streaming: the whole answer; always the last event."""
+
+    kind: Literal["answer"] = "answer"
+    answer: Answer
+
+
+Event = Retrieved | Token | SentenceChecked | Answered
