@@ -20,9 +20,10 @@ def passages(paper_id: str, abstract: str, count_tokens: Counter, limit: int) ->
     The passages follow one another without gap or overlap: joined, they are the abstract. A sentence that is longer
     than the limit is cut at white space outside maths, and only as a last resort elsewhere.
     """
+    masked = mask(abstract)
     units: list[tuple[int, int, int]] = []
     for start, end in sentence_spans(abstract):
-        units.extend(_fit(abstract, mask(abstract), start, end, count_tokens, limit))
+        units.extend(_fit(abstract, masked, start, end, count_tokens, limit))
     groups = _balance([tokens for _, _, tokens in units], limit)
     result: list[Passage] = []
     begin = 0
@@ -44,11 +45,11 @@ def _fit(text: str, masked: str, start: int, end: int, count: Counter, limit: in
     middle = (start + end) // 2
     gaps = [m.start() for m in re.finditer(r"\s", masked[start:end])]
     if gaps:
-        cut = start + min(gaps, key=lambda g: abs(start + g - middle))
-        right = cut + len(text[cut:end]) - len(text[cut:end].lstrip())
+        gap = start + min(gaps, key=lambda g: abs(start + g - middle))
+        left, right = start + len(text[start:gap].rstrip()), end - len(text[gap:end].lstrip())
     else:
-        cut = right = middle
-    return _fit(text, masked, start, cut, count, limit) + _fit(text, masked, right, end, count, limit)
+        left = right = middle
+    return _fit(text, masked, start, left, count, limit) + _fit(text, masked, right, end, count, limit)
 
 
 def _balance(sizes: list[int], limit: int) -> list[int]:

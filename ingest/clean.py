@@ -7,36 +7,46 @@ what cleaning once gives.
 from __future__ import annotations
 
 import html
+import html.entities
 import re
 from collections.abc import Callable
 
-from rag.sentences import MATH, PROTECTED
+from ingest import latex, markdown
+from rag.sentences import PROTECTED
 
 CLEANING_VERSION = 1
+ROUNDS = 20  # each peels a layer of mixed markup; nobody escapes twenty times
 
-TAGS = "jats:[a-z-]+|/?p|br|i|b|em|strong|sub|sup|u|tt|span|div|title|sec|italic|bold|sc|scp|ul|ol|li|h[1-6]|a|font|inf"
-TAG = re.compile(rf"</?(?:{TAGS})(?:\s+[a-z:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?>", re.IGNORECASE)
-FONT_COMMANDS = "emph|textbf|textit|texttt|textsc|textsf|textrm|textsl|textup|textnormal|underline|text|mbox|uline|enquote"
-FONT = re.compile(rf"\\(?:{FONT_COMMANDS})\s*\{{((?:[^{{}}]|\{{[^{{}}]*\}})*)\}}")
-OLD_FONT = re.compile(r"\{\\(?:it|bf|em|sc|tt|sl|rm)\s+((?:[^{}]|\{[^{}]*\})*)\}")
-HREF = re.compile(r"\\href\s*\{([^{}]*)\}\s*\{((?:[^{}]|\{[^{}]*\})*)\}")
-URL = re.compile(r"\\url\s*\{([^{}]*)\}")
-CITE = re.compile(r"[~ ]?\\(?:cite[a-z]*|footnote(?:mark|text)?|ref|eqref|label)\*?(?:\[[^\]]*\])*\{[^{}]*\}")
-ESCAPED = re.compile(r"\\([%&#_{}$])")
-ACCENT = re.compile(
-    r"\{?\\[\"'`^~=.](?:\{\\?[A-Za-z]\}|\\[ij](?![A-Za-z])|[A-Za-z])\}?"
-    r"|\{?\\[uvHcdbkrt](?:\{\\?[A-Za-z]\}|\s+[A-Za-z]\b)\}?|\{?\\(?:ss|ae|AE|oe|OE|aa|AA|o|O|l|L|i|j)(?![A-Za-z])(?:\{\}|\s)?\}?"
+ENTITY = re.compile(r"&(?:(?:amp|#0*38|#[xX]0*26);)*(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
+TAG = re.compile(
+    r"<(?P<end>/?)(?P<name>jats:[a-z-]+|/?p|br|i|b|em|strong|sub|sup|u|tt|span|div|title|sec|italic|bold|sc|scp|ul|ol|li"
+    r"|h[1-6]|a|font|inf)(?:\s+[a-z:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?>",
+    re.IGNORECASE,
 )
-BOLD_MATH = re.compile(r"\$\\(?:mathbf|textbf|boldsymbol|mathrm|textrm|textit|text|textsc|texttt|mathsf)\{([A-Za-z][\w -]*)\}\$")
-STRONG = re.compile(r"\*\*(?=\S)((?:(?!\*\*).)+?)(?<=\S)\*\*|(?<!\w)__(?=\S)((?:(?!__).)+?)(?<=\S)__(?!\w)", re.DOTALL)
-EMPHASIS = re.compile(r"(?<![\w*\\])\*(?=[^\s*])([^*\n]+?)(?<=[^\s*])\*(?![\w*])|(?<![\w_\\])_(?=[^\s_])([^_\n]+?)(?<=[^\s_])_(?![\w_])")
-SPACE = re.compile(r"[\s\u00a0\u2028\u2029\u0085]+")
-INVISIBLE = re.compile("[\u00ad\u200b\u200e\u200f\u2060\ufeff\x00-\x08\x0e-\x1f\x7f]")
+ALONE = frozenset({"p", "/p", "br", "li", "div"})  # tags that need no partner
+BREAKS = frozenset({"p", "/p", "br", "div", "li", "ul", "ol", "title", "sec", "jats:p", "jats:title", "jats:sec"})
+SPACE = re.compile(r"\s+")
+# Soft hyphens, zero-width spaces, direction and tag characters, non-characters, controls; not the joiners of letters.
+INVISIBLE = re.compile(
+    "[\u00ad\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufdd0-\ufdef\ufff9-\ufffb\ufffe\uffff"
+    "\U000e0000-\U000e007f\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]"
+)
+# Controls that were Windows-1252 once (`model\x92s`) or UTF-8 read as Latin-1 (`model\xe2\x80\x99s`). U+0085 by itself
+# is a line end more often than an ellipsis.
+WINDOWS = {
+    code: bytes([code]).decode("cp1252")
+    for code in range(0x80, 0xA0)
+    if code not in {0x81, 0x85, 0x8D, 0x8F, 0x90, 0x9D}
+}
+MISREAD = re.compile("[\xc2-\xf4][\x80-\x9f][\x80-\xbf]{0,2}|[\xe0-\xf4][\xa0-\xbf][\x80-\x9f][\x80-\xbf]?")
+MARK = re.compile("\ufdd0([\ufdd1-\ufdda]+)\ufddb")
+TO_MARK = {ord(digit): chr(0xFDD1 + int(digit)) for digit in "0123456789"}
+FROM_MARK = {ord(mark): chr(digit) for digit, mark in TO_MARK.items()}
 
 
 def clean(text: str) -> str:
     """Return the display text of an abstract as it stands in a list file."""
-    for _ in range(50):  # each round peels one layer; nobody escapes fifty times
+    for _ in range(ROUNDS):
         cleaned = _once(text)
         if cleaned == text:
             break
@@ -45,83 +55,77 @@ def clean(text: str) -> str:
 
 
 def _once(text: str) -> str:
-    text = repair_surrogates(text)
-    text = strip_tags(unescape(text))
-    text = INVISIBLE.sub("", text)
-    text = tex_math_delimiters(text)
-    text = BOLD_MATH.sub(r"\1", text)
-    text = links(text)
-    for rule in (text_commands, accents, emphasis, typography):
-        text = outside(text, rule)
+    text = INVISIBLE.sub("", unescape(repair(text)))
+    if "<" in text:
+        text = outside(text, strip_tags)
+    if "\\" in text:
+        text = latex.names_in_maths(latex.maths_delimiters(text))
+        text = latex.unwrap(text)
+        text = outside(outside(text, latex.loose_maths), latex.commands)
+        text = latex.money(outside(text, latex.accents))
+    if "](" in text:
+        text = markdown.links(text)
+    if "*" in text or "_" in text:
+        text = outside(text, markdown.emphasis)
+    text = outside(text, typography)
     return SPACE.sub(" ", text).strip()
 
 
 def outside(text: str, rule: Callable[[str], str]) -> str:
-    """Apply a rule to everything but maths and URLs, which it cannot see: they travel through it as private marks."""
+    """Apply a rule to everything but maths and URLs, which it cannot see: they travel through it as marks.
+
+    A mark is a number in non-characters, which no text holds once the invisible characters are gone.
+    """
     kept: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
         kept.append(match.group())
-        return chr(0xE000 + len(kept) - 1)
+        return f"\ufdd0{str(len(kept) - 1).translate(TO_MARK)}\ufddb"
 
-    if len(PROTECTED.findall(text)) > 6000 or re.search("[\ue000-\uf8ff]", text):
-        return text  # private-use characters of the author's own: leave everything as it is
     hidden = rule(PROTECTED.sub(hide, text))
-    return re.sub("[\ue000-\uf8ff]", lambda mark: kept[ord(mark.group()) - 0xE000], hidden)
+    return MARK.sub(lambda mark: kept[int(mark[1].translate(FROM_MARK))], hidden)
 
 
-def repair_surrogates(text: str) -> str:
-    """Replace lone surrogates, which no store can write."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+def repair(text: str) -> str:
+    """Join surrogate pairs, replace lone surrogates, which no store can write, and undo a wrong reading of bytes."""
+    text = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    return MISREAD.sub(_reread, text).translate(WINDOWS)
+
+
+def _reread(match: re.Match[str]) -> str:
+    for length in range(len(match.group()), 1, -1):
+        try:
+            return match.group()[:length].encode("latin-1").decode("utf-8") + match.group()[length:]
+        except UnicodeDecodeError:
+            continue
+    return match.group()
 
 
 def unescape(text: str) -> str:
-    """Decode HTML entities; `a & b` and a bare `<` stay."""
-    return html.unescape(text) if re.search(r"&(?:#\d+|#x[0-9a-fA-F]+|[A-Za-z]+\d*);", text) else text
+    """Decode HTML entities, however often they were escaped; `a & b` and `AT&T;` stay."""
+    return ENTITY.sub(_entity, text) if "&" in text else text
+
+
+def _entity(match: re.Match[str]) -> str:
+    known = match[1].startswith("#") or f"{match[1]};" in html.entities.html5
+    return html.unescape(f"&{match[1]};") if known else f"&{match[1]};"
 
 
 def strip_tags(text: str) -> str:
-    """Drop known tags only: `k<m` and `p < 0.05` are not tags."""
-    return TAG.sub(lambda m: " " if re.match(r"</?(?:p|br|div|li|jats:(?:p|title|sec))\b", m.group(), re.I) else "", text)
+    """Drop known tags only, and most only in pairs: `k<m`, `p < 0.05` and `a<b>c` hold no tags."""
+    found = {(tag["name"].lower(), bool(tag["end"])) for tag in TAG.finditer(text)}
 
+    def drop(tag: re.Match[str]) -> str:
+        name, end = tag["name"].lower(), bool(tag["end"])
+        if name not in ALONE and (name, not end) not in found and not tag.group().endswith("/>"):
+            return tag.group()
+        return " " if name in BREAKS else ""
 
-def tex_math_delimiters(text: str) -> str:
-    r"""Turn `\(x\)` into `$x$` and `\[x\]` into `$$x$$`."""
-    text = re.sub(r"\\\(\s*(.+?)\s*\\\)", r"$\1$", text, flags=re.DOTALL)
-    return re.sub(r"\\\[\s*(.+?)\s*\\\]", r"$$\1$$", text, flags=re.DOTALL)
-
-
-def links(text: str) -> str:
-    r"""Turn `\href{URL}{text}` into `text (URL)` and `\url{URL}` into the URL; no address is lost."""
-    return URL.sub(r"\1", HREF.sub(lambda m: m[1] if m[2].strip() == m[1].strip() else f"{m[2]} ({m[1]})", text))
-
-
-def text_commands(text: str) -> str:
-    """Unwrap LaTeX font commands, drop citations and labels, unescape specials."""
-    text = CITE.sub("", text)
-    text = OLD_FONT.sub(r"\1", FONT.sub(r"\1", text))
-    return ESCAPED.sub(r"\1", text)
-
-
-def accents(text: str) -> str:
-    r"""Turn accent macros (`H{\"o}lder`) into letters."""
-
-    def letter(match: re.Match[str]) -> str:
-        from pylatexenc.latex2text import LatexNodes2Text
-
-        return str(LatexNodes2Text().latex_to_text(match.group())).strip()
-
-    return ACCENT.sub(letter, text) if "\\" in text else text
-
-
-def emphasis(text: str) -> str:
-    """Drop Markdown emphasis marks; lone asterisks and underscores inside words stay."""
-    text = STRONG.sub(lambda m: m[1] or m[2], text)
-    return EMPHASIS.sub(lambda m: m[1] or m[2], text)
+    return TAG.sub(drop, text)
 
 
 def typography(text: str) -> str:
-    """TeX quotes and dashes as the characters they stand for; `~` between words as a space."""
+    """TeX quotes and dashes as the characters they stand for; `~` between words as a space, but not between numbers."""
     text = text.replace("``", "“").replace("''", "”").replace("---", "—")
-    text = re.sub(r"(?<=[\w.])~(?=[\w(])", " ", text)
+    text = re.sub(r"(?<=[\w.\ufddb])(?<!\d)~(?=[\w(\\\ufdd0])|(?<=\d)~(?=[^\W\d]|[(\\\ufdd0])", " ", text)
     return re.sub(r"(?<![-<!])--(?![->])", "–", text)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Generator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,18 +17,29 @@ from rag.composer import Draft, compose
 from rag.confidence import confidence, threshold
 from rag.conversation import Standalone
 from rag.encoder import Encoder
-from rag.errors import ConferError, LLMError
+from rag.errors import ConferError, LLMError, UsageError
 from rag.evidence import ScoredSentence, score_sentences
-from rag.generator import choose_quotes, messages, stream_reply
+from rag.generator import Reply, choose_quotes, messages, stream_reply
 from rag.grounding import Grounding, split_reply
 from rag.index import Index
+from rag.live_index import LiveIndex
 from rag.llm import open_llm, parse_spec
 from rag.questions import analyse, check_question
 from rag.retriever import PaperHit, Retriever
-from rag.schema import Answer, Answered, AnswerSentence, Event, Paper, Retrieved, SentenceChecked, Token, Usage, Verdict
+from rag.schema import Answer, Answered, AnswerSentence, Event, Paper, Retrieved, SentenceChecked, Token, Verdict
 from rag.settings import Settings
 
 History = Sequence[Answer | str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found for a question: papers, their sentences best first, and the confidence that they answer."""
+
+    hits: list[PaperHit]
+    scored: list[ScoredSentence]
+    confidence: float
+    timings: dict[str, float]
 
 
 class Assistant:
@@ -34,7 +47,7 @@ class Assistant:
 
     def __init__(self, index: Index, encoder: Encoder, settings: Settings) -> None:
         self.settings = settings
-        self.index = index
+        self._live = LiveIndex(index)
         self.encoder = encoder
         self.spec = parse_spec(settings.llm)
         self._llm: Any = None
@@ -76,18 +89,18 @@ class Assistant:
 
     def close(self) -> None:
         """Release the index; harmless when called twice."""
-        self.index.close()
+        self._live.close()
 
     def papers(self) -> list[Paper]:
         """All papers of the index, in the order of their sources."""
-        self._refresh()
-        return list(self.index.papers().values())
+        with self._live.reading() as index:
+            return list(index.papers().values())
 
     def search(self, question: str, top_k: int | None = None) -> list[PaperHit]:
         """The papers that match a question, best first. Raises UsageError for a blank question."""
-        self._refresh()
         question = check_question(question, self.settings.max_question_chars)
-        return Retriever(self.index, self.encoder).search(question, top_k or self.settings.top_k)
+        with self._live.reading() as index:
+            return Retriever(index, self.encoder).search(question, self._papers_wanted(top_k))
 
     def ask(self, question: str, history: History = (), *, top_k: int | None = None) -> Answer:
         """Answer a question; `history` holds the earlier answers (or just their questions), oldest first.
@@ -106,80 +119,91 @@ class Assistant:
 
     async def astream(self, question: str, history: History = (), *, top_k: int | None = None) -> AsyncIterator[Event]:
         """`stream` for event loops. Leaving the loop early stops the work, and the LLM's request with it."""
+        # One thread takes every step of the stream, so that closing it waits for the step that is under way.
+        worker = ThreadPoolExecutor(1, thread_name_prefix="confer-stream")
         events = self.stream(question, history, top_k=top_k)
-        end = object()
+        loop = asyncio.get_running_loop()
         try:
-            while (event := await asyncio.to_thread(next, events, end)) is not end:
-                yield event  # type: ignore[misc]
+            while (event := await loop.run_in_executor(worker, next, events, None)) is not None:
+                yield event
         finally:
-            await asyncio.to_thread(events.close)
+            worker.submit(events.close)
+            worker.shutdown(wait=False)
 
-    def stream(self, question: str, history: History = (), *, top_k: int | None = None) -> Iterator[Event]:
+    def stream(self, question: str, history: History = (), *, top_k: int | None = None) -> Generator[Event, None, None]:
         """Yield `Retrieved`, then `Token`s as they come, `SentenceChecked` as they are checked, and `Answered` last."""
         started = time.perf_counter()
         question = check_question(question, self.settings.max_question_chars)
-        self._refresh()
+        count = self._papers_wanted(top_k)
         asked = conversation.standalone(question, history)
-        hits = Retriever(self.index, self.encoder).search(
-            asked.search, top_k or self.settings.top_k, also=asked.paper_ids
-        )
-        found = time.perf_counter()
-        yield Retrieved(papers=[h.paper for h in hits])
-        timings = {"retrieval": found - started}
-        focus = analyse(asked.focus)
-        idf = self.index.lexical.idf
-        scored = score_sentences(focus, hits, idf)
-        sure = confidence(analyse(asked.search), hits, scored, idf)
+        found = self._find(asked, count)
         refuse_below = threshold() if self.settings.refuse_below is None else self.settings.refuse_below
-        timings["evidence"] = time.perf_counter() - found
-        answer: Answer
-        if not scored or sure < refuse_below:
-            answer = refusal(question, asked.text, hits, sure, engine=self.engine)
+        if found.confidence < refuse_below and history and asked.text == question:
+            # Perhaps it did not stand alone after all: `what did the linear probes find?`
+            in_context = conversation.standalone(question, history, depends=True)
+            second = self._find(in_context, count)
+            if second.confidence >= refuse_below:
+                asked, found = in_context, second
+        yield Retrieved(papers=[h.paper for h in found.hits])
+        if not found.scored or found.confidence < refuse_below:
+            answer = refusal(question, asked.text, found.hits, found.confidence, engine=self.engine)
         else:
-            answer = yield from self._answer(question, asked, hits, scored, sure)
-        timings["total"] = time.perf_counter() - started
+            answer = yield from self._answer(question, asked, found)
+        timings = {**found.timings, "total": time.perf_counter() - started}
         yield Answered(answer=answer.model_copy(update={"timings": {k: round(v, 4) for k, v in timings.items()}}))
+
+    def _find(self, asked: Standalone, count: int) -> Found:
+        """Retrieve, score the sentences, and say how likely it is that they answer."""
+        started = time.perf_counter()
+        with self._live.reading() as index:
+            hits = Retriever(index, self.encoder).search(asked.search, count, also=asked.paper_ids)
+            lexical = index.lexical
+        retrieved = time.perf_counter()
+        focus = analyse(asked.focus)
+        scored = score_sentences(focus, hits, lexical)
+        sure = confidence(focus, hits, scored, lexical)
+        timings = {"retrieval": retrieved - started, "evidence": time.perf_counter() - retrieved}
+        return Found(hits, scored, sure, timings)
 
     @property
     def engine(self) -> str:
         """Who writes the answers: `extractive`, or the LLM spec."""
         return self.spec.text if self.spec else "extractive"
 
-    def _answer(
-        self, question: str, asked: Standalone, hits: list[PaperHit], scored: list[ScoredSentence], sure: float
-    ) -> Iterator[Event]:
+    def _answer(self, question: str, asked: Standalone, found: Found) -> Generator[Event, None, Answer]:
         notices: list[str] = []
         if self.spec is not None:
             try:
-                return (yield from self._generate(question, asked, hits, scored, sure))
+                return (yield from self._generate(question, asked, found))
             except LLMError as error:
                 notices.append(f"{str(error)[0].upper()}{str(error)[1:]}; this answer is extractive instead.")
-        drafts = compose(analyse(asked.focus), scored)
-        answer = answer_from(question, asked.text, drafts, sure, engine="extractive", notices=notices)
+        drafts = compose(analyse(asked.focus), found.scored)
+        answer = answer_from(question, asked.text, drafts, found.confidence, engine="extractive", notices=notices)
         for sentence in answer.sentences:
             yield Token(text=sentence.text + " ")
             yield SentenceChecked(sentence=sentence)
         return answer
 
-    def _generate(
-        self, question: str, asked: Standalone, hits: list[PaperHit], scored: list[ScoredSentence], sure: float
-    ) -> Iterator[Event]:
+    def _generate(self, question: str, asked: Standalone, found: Found) -> Generator[Event, None, Answer]:
         """Let the LLM write, then check each sentence. Raises LLMError where nothing usable came of it."""
         llm = self._open_llm()
-        quotes = choose_quotes(scored, self.settings)
-        reply = None
-        for delta, reply in stream_reply(llm, messages(asked.text, quotes), self.settings):
+        quotes = choose_quotes(found.scored, self.settings)
+        reply = Reply()
+        for delta, so_far in stream_reply(llm, messages(asked.text, quotes), self.settings):
+            reply = so_far
             yield Token(text=delta)
-        if reply is None:
-            raise LLMError("the language model gave an empty reply")
         if reply.refuses:
-            return refusal(question, asked.text, hits, sure, engine=self.engine, usage=reply.usage, by_model=True)
+            return refusal(
+                question, asked.text, found.hits, found.confidence, engine=self.engine, usage=reply.usage, by_model=True
+            )
         sentences = split_reply(reply.text)
         notices = []
         if reply.truncated:
             notices.append("The language model's reply was cut off at its token limit.")
-            sentences = sentences[:-1] if len(sentences) > 1 and not sentences[-1].endswith((".", "!", "?")) else sentences
-        grounding = Grounding(self.encoder, scored)
+            sentences = (
+                sentences[:-1] if len(sentences) > 1 and not sentences[-1].endswith((".", "!", "?")) else sentences
+            )
+        grounding = Grounding(self.encoder, found.scored)
         drafts: list[Draft] = []
         for sentence in sentences:
             drafts.append(grounding.check(sentence))
@@ -187,7 +211,7 @@ class Assistant:
         if all(d.verdict is Verdict.UNSUPPORTED for d in drafts):
             raise LLMError("no sentence of the language model's reply is carried by the papers")
         return answer_from(
-            question, asked.text, drafts, sure, engine=self.engine, notices=notices, usage=reply.usage
+            question, asked.text, drafts, found.confidence, engine=self.engine, notices=notices, usage=reply.usage
         )
 
     def _open_llm(self) -> Any:
@@ -197,9 +221,7 @@ class Assistant:
                 self._llm = open_llm(self.spec, self.settings)
             return self._llm
 
-    def _refresh(self) -> None:
-        """Open the index anew where another process has changed it since."""
-        with self._lock:
-            if self.index.current_generation() != self.index.passport.generation:
-                fresh = Index.open(self.settings.index)
-                self.index = fresh
+    def _papers_wanted(self, top_k: int | None) -> int:
+        if top_k is not None and top_k < 1:
+            raise UsageError(f"top_k is {top_k}; at least one paper must be allowed")
+        return top_k or self.settings.top_k

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from rag.composer import Draft
@@ -9,6 +10,7 @@ from rag.retriever import PaperHit
 from rag.schema import Answer, AnswerSentence, Citation, Evidence, Paper, Usage, Verdict
 
 NEAREST = 3
+OWN_NUMBERS = re.compile(r"\[(?=\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\])")
 
 
 def answer_from(
@@ -21,29 +23,29 @@ def answer_from(
     notices: Sequence[str] = (),
     usage: Usage | None = None,
 ) -> Answer:
-    """Number the papers and write the text. Unsupported sentences are kept in `sentences`, but left out of `text`."""
+    """Number the papers and write the text.
+
+    Unsupported sentences are kept in `sentences`, without a marker, and left out of `text`.
+    """
     papers: dict[str, Paper] = {}
     evidence: dict[str, list[Evidence]] = {}
     sentences: list[AnswerSentence] = []
     text = ""
     for draft in drafts:
-        markers = []
+        if draft.verdict is Verdict.UNSUPPORTED:  # has no number, or the numbers in the text would have gaps
+            sentences.append(AnswerSentence(text=draft.sentence, verdict=draft.verdict))
+            continue
         for scored in draft.evidence:
             paper = scored.hit.paper
             papers.setdefault(paper.id, paper)
             own = evidence.setdefault(paper.id, [])
             if all((e.start, e.end) != (scored.start, scored.end) for e in own):
                 own.append(scored.evidence())
-            markers.append(list(papers).index(paper.id) + 1)
-        markers = sorted(set(markers))
+        numbers = {paper_id: n for n, paper_id in enumerate(papers, 1)}
+        markers = sorted({numbers[scored.hit.paper.id] for scored in draft.evidence})
         sentences.append(AnswerSentence(text=draft.sentence, markers=markers, verdict=draft.verdict))
-        if draft.verdict is Verdict.UNSUPPORTED:
-            continue
-        cited = f"{draft.sentence} {''.join(f'[{m}]' for m in markers)}"
-        if draft.lead:
-            text += f"\n- {draft.lead} — {cited}"
-        else:
-            text += f" {cited}"
+        cited = " ".join([_unmarked(draft.sentence), "".join(f"[{m}]" for m in markers)]).rstrip()
+        text += f"\n- {_unmarked(draft.lead)} — {cited}" if draft.lead else f" {cited}"
     dropped = sum(s.verdict is Verdict.UNSUPPORTED for s in sentences)
     told = list(notices)
     if dropped:
@@ -60,6 +62,11 @@ def answer_from(
         notices=told,
         usage=usage or Usage(),
     )
+
+
+def _unmarked(text: str) -> str:
+    """Let a number in brackets that stands in an abstract not pass for one of ours: a word joiner goes before it."""
+    return OWN_NUMBERS.sub("[\u2060", text)
 
 
 def refusal(

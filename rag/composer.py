@@ -7,19 +7,19 @@ from dataclasses import dataclass
 
 from rag.evidence import ScoredSentence
 from rag.questions import Question
-from rag.schema import AnswerSentence, Verdict
+from rag.schema import Verdict
 
 WORDS = 75  # of an answer that draws on one paper
 SENTENCES = 3
-RELATIVE = 0.25  # a further sentence must be at least this likely beside the best one
-LIST_RELATIVE = 0.15
-LIST_PAPERS = 6
-COMPARE_SENTENCES = 2
+RELATIVE = 0.15  # a further sentence must be at least this likely beside the best one
+# A question for several papers takes those whose fused score comes near the best paper's.
+LIST_RELATIVE, LIST_PAPERS, LIST_SENTENCES = 0.6, 6, 1
+COMPARE_RELATIVE, COMPARE_PAPERS, COMPARE_SENTENCES = 0.6, 3, 2
 
 
 @dataclass(frozen=True)
 class Draft:
-    """Sentences of an answer with what carries each; `lead` stands before a sentence in lists, outside the quote."""
+    """A sentence of an answer with what carries it; `lead` stands before it in lists, outside the quote."""
 
     sentence: str
     evidence: tuple[ScoredSentence, ...]
@@ -29,34 +29,39 @@ class Draft:
 
 def compose(question: Question, scored: Sequence[ScoredSentence]) -> list[Draft]:
     """Choose and order the sentences of an extractive answer; `scored` comes best first and is not empty."""
-    if question.wants_list or question.wants_comparison:
-        return _by_paper(question, scored)
+    if question.wants_list:
+        return _by_paper(scored, LIST_RELATIVE, LIST_PAPERS, LIST_SENTENCES)
+    if question.wants_comparison:
+        return _by_paper(scored, COMPARE_RELATIVE, COMPARE_PAPERS, COMPARE_SENTENCES)
+    return _from_one(scored)
+
+
+def _from_one(scored: Sequence[ScoredSentence]) -> list[Draft]:
+    """The best sentences of the paper that holds the best one, in reading order."""
     best = scored[0]
     chosen = [best]
     words = len(best.quote.split())
     for sentence in scored[1:]:
-        if sentence.hit is not best.hit:
-            continue
-        more = len(sentence.quote.split())
         if len(chosen) == SENTENCES or sentence.probability < RELATIVE * best.probability:
             break
-        if words + more <= WORDS:
+        more = len(sentence.quote.split())
+        if sentence.hit is best.hit and words + more <= WORDS:
             chosen.append(sentence)
             words += more
     return [Draft(s.quote, (s,)) for s in sorted(chosen, key=lambda s: s.start)]
 
 
-def _by_paper(question: Question, scored: Sequence[ScoredSentence]) -> list[Draft]:
-    """One entry a paper, the best sentence of each (two in a comparison), best paper first."""
-    per_paper = COMPARE_SENTENCES if question.wants_comparison and not question.wants_list else 1
-    floor = LIST_RELATIVE * scored[0].probability
+def _by_paper(scored: Sequence[ScoredSentence], relative: float, papers: int, sentences: int) -> list[Draft]:
+    """The best sentences of each paper that comes near the best one, under its label; best paper first."""
     groups: dict[str, list[ScoredSentence]] = {}
     for sentence in scored:
-        own = groups.setdefault(sentence.hit.paper.id, [])
-        if len(own) < per_paper and (sentence.probability >= floor):
-            own.append(sentence)
+        groups.setdefault(sentence.hit.paper.id, []).append(sentence)
+    ranked = sorted(groups.values(), key=lambda own: own[0].rank)
+    floor = relative * ranked[0][0].hit.score
     drafts = []
-    for own in [g for g in groups.values() if g][:LIST_PAPERS]:
-        own.sort(key=lambda s: s.start)
+    for position, group in enumerate(ranked[:papers]):
+        if position >= 2 and group[0].hit.score < floor:  # fewer than two papers make no list
+            break
+        own = sorted(group[:sentences], key=lambda s: s.start)
         drafts += [Draft(s.quote, (s,), lead=s.hit.paper.label if s is own[0] else "") for s in own]
     return drafts

@@ -1,6 +1,7 @@
 """How likely it is that the papers answer a question at all; below the threshold Confer refuses.
 
-A logistic model over the best evidence, fitted with the evidence weights (see rag.evidence).
+Two logistic models over the best evidence, fitted with the evidence weights (see rag.evidence): one tells answers from
+near and far misses; the other, for questions that ask which papers there are, only whether the list has the topic.
 """
 
 from __future__ import annotations
@@ -8,27 +9,30 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from rag.evidence import FEATURES, Idf, ScoredSentence, logistic, weights
+from rag.evidence import FEATURES, ScoredSentence, logistic, wanted_terms, weights
+from rag.lexical import LexicalIndex
 from rag.questions import Question
 from rag.retriever import PaperHit
-from rag.text import terms
+from rag.text import search_text, terms
 
 CONFIDENCE_FEATURES = (
-    "best", "second", "cosine", "coverage", "paper_coverage", "unseen", "dense", "margin", "best_paper", "asked_kind_missing",
-    "bigrams", "log_terms",
+    "best", "second", "cosine", "coverage", "paper_coverage", "unseen", "dense", "margin", "best_paper", 
+    "asked_kind_missing", "log_terms", "names_missing", "rarest_missing", "seeks",
 )  # fmt: skip
 
 
 def confidence_features(
-    question: Question, hits: Sequence[PaperHit], scored: Sequence[ScoredSentence], idf: Idf
+    question: Question, hits: Sequence[PaperHit], scored: Sequence[ScoredSentence], lexical: LexicalIndex
 ) -> tuple[float, ...]:
     """Return the features of a question's best evidence, in the order of CONFIDENCE_FEATURES."""
     best = scored[0]
     named = dict(zip(FEATURES, best.features, strict=True))
-    wanted = {t: idf(t) for t in question.terms}
+    wanted = wanted_terms(question, lexical)
     total = sum(wanted.values()) or 1.0
     paper = best.hit.paper
     inside = set(terms(f"{paper.title or ''} {paper.abstract}"))
+    plain = search_text(paper.abstract).casefold()
+    rarest = max(wanted, key=lambda t: (wanted[t], t), default="")
     other = max((s.probability for s in scored if s.hit is not best.hit), default=0.0)
     second = scored[1].probability if len(scored) > 1 else 0.0
     return (
@@ -42,18 +46,23 @@ def confidence_features(
         best.probability - other,
         float(best.rank == 0),
         named["number_asked_not_there"],
-        named["bigrams"],
         math.log1p(len(question.terms)),
+        sum(n.casefold() not in plain for n in question.names) / max(1, len(question.names)),
+        float(bool(rarest) and rarest not in inside),
+        float(question.seeks_paper),
     )
 
 
-def confidence(question: Question, hits: Sequence[PaperHit], scored: Sequence[ScoredSentence], idf: Idf) -> float:
+def confidence(
+    question: Question, hits: Sequence[PaperHit], scored: Sequence[ScoredSentence], lexical: LexicalIndex
+) -> float:
     """Probability, 0 to 1, that the evidence answers the question; 0 without evidence."""
     if not scored or not question.terms:
         return 0.0
-    return logistic(confidence_features(question, hits, scored, idf), CONFIDENCE_FEATURES, weights()["confidence"])
+    model = weights()["topic" if question.wants_list else "confidence"]
+    return logistic(confidence_features(question, hits, scored, lexical), CONFIDENCE_FEATURES, model)
 
 
 def threshold() -> float:
-    """The calibrated confidence below which the papers are held not to say."""
+    """The calibrated confidence below which the papers are held not to say; one for both models."""
     return weights()["confidence"]["threshold"]

@@ -12,11 +12,13 @@ from rag.schema import Answer
 History = Sequence["Answer | str"]
 
 POINTING = re.compile(
-    r"\b(?:it|its|it's|they|them|their|this|that|these|those|he|she|his|her|the (?:paper|method|model|dataset|benchmark|"
-    r"framework|system|authors?|approach|same|second|first|other|latter|former))\b|它|他们|这个|该(?:方法|论文|模型)|那",
+    r"\b(?:it|its|it's|they|them|their|this|that|these|those|he|she|his|her|the (?:paper|method|model|dataset|"
+    r"benchmark|framework|system|authors?|approach|same|second|first|other|latter|former))\b|它|他们|这个|该(?:方法|论文|模型)|那",
     re.I,
 )
-CONTINUING = re.compile(r"^\W*(?:and|but|so|also|what about|how about|ok|then|why|how so|in which case|那|还有)\b", re.I)
+CONTINUING = re.compile(
+    r"^\W*(?:and|but|so|also|what about|how about|ok|then|why|how so|in which case|那|还有)\b", re.I
+)
 SHORT = 4  # content words; a longer question is taken to stand alone unless it points back
 
 
@@ -30,13 +32,18 @@ class Standalone:
     paper_ids: tuple[str, ...] = ()
 
 
-def standalone(question: str, history: History) -> Standalone:
-    """Return the question with what it takes from the turns before; unchanged where it needs nothing."""
-    if not history or not _depends(question):
+def standalone(question: str, history: History, *, depends: bool | None = None) -> Standalone:
+    """Return the question with what it takes from the turns before; unchanged where it needs nothing.
+
+    Whether it does is read from its words, unless `depends` says so.
+    """
+    if not history or not (_depends(question) if depends is None else depends):
         return Standalone(question, question, question)
     last = history[-1]
     earlier = last.question if isinstance(last, Answer) else last
-    subject = last.standalone_question if isinstance(last, Answer) else _chain([h for h in history if isinstance(h, str)])
+    subject = (
+        last.standalone_question if isinstance(last, Answer) else _chain([h for h in history if isinstance(h, str)])
+    )
     cited = tuple(c.paper.id for c in last.citations) if isinstance(last, Answer) else ()
     labels = last.citations[0].paper.label if isinstance(last, Answer) and last.citations else earlier
     return Standalone(f"{question} (about: {labels})", f"{subject} {question}", question, cited)

@@ -51,9 +51,17 @@ def model_folder(name: str, *, offline: bool) -> Path:
 
     hub_name = name if "/" in name else f"sentence-transformers/{name}"
     try:
-        return Path(snapshot_download(hub_name, local_files_only=offline, ignore_patterns=["onnx/*", "openvino/*", "*.bin", "*.h5"]))
+        return Path(
+            snapshot_download(
+                hub_name, local_files_only=offline, ignore_patterns=["onnx/*", "openvino/*", "*.bin", "*.h5"]
+            )
+        )
     except (OSError, ValueError) as error:
-        hint = "name a folder, or set CONFER_OFFLINE=false to fetch it once" if offline else "check the name and the network"
+        hint = (
+            "name a folder, or set CONFER_OFFLINE=false to fetch it once"
+            if offline
+            else "check the name and the network"
+        )
         raise UsageError(f"encoder {name!r} is not on this machine; {hint}") from error
 
 
@@ -93,6 +101,11 @@ class Encoder:
         return int(self.model.get_embedding_dimension())
 
     @property
+    def multilingual(self) -> bool:
+        """Whether the model reads other scripts: those that do have vocabularies of 100,000 pieces and more."""
+        return len(self.model.tokenizer) >= 100_000
+
+    @property
     def max_tokens(self) -> int:
         """Word pieces that fit in one text, special tokens and the passage prefix taken off."""
         window = int(self.model.get_max_seq_length() or 512)
@@ -105,7 +118,13 @@ class Encoder:
     def encode_query(self, text: str) -> Vector:
         """Return the unit vector of a question, shape (dimension,)."""
         rows = self.model.encode([text], prompt=self.query_prefix or None, show_progress_bar=False)
-        return _unit(np.asarray(rows, dtype=np.float32))[0]
+        vector: Vector = _unit(np.asarray(rows, dtype=np.float32))[0]
+        return vector
+
+    def encode_queries(self, texts: Sequence[str]) -> Vector:
+        """Return the unit vectors of several texts as `encode_query` makes them, shape (texts, dimension)."""
+        rows = self.model.encode(list(texts), prompt=self.query_prefix or None, show_progress_bar=False)
+        return _unit(np.asarray(rows, dtype=np.float32))
 
     def encode_passages(self, passages: Sequence[tuple[str, Sequence[str]]]) -> list[EncodedPassage]:
         """Encode passages given as (title or "", search texts of the sentences), in batches of like length."""
@@ -124,9 +143,13 @@ class Encoder:
         import torch
 
         features: Any = self.model.tokenizer(
-            [text for text, _ in batch], padding=True, truncation=True, return_tensors="pt", return_offsets_mapping=True,
+            [text for text, _ in batch],
+            padding=True,
+            truncation=True,
             max_length=self.model.get_max_seq_length(),
-        )  # fmt: skip
+            return_tensors="pt",
+            return_offsets_mapping=True,
+        )
         offsets = features.pop("offset_mapping").numpy()
         with torch.inference_mode():
             output = self.model.forward(dict(features))
@@ -167,12 +190,14 @@ def _load(folder: Path) -> Any:
     import transformers.utils.logging
     from sentence_transformers import SentenceTransformer
 
-    transformers.utils.logging.disable_progress_bar()
+    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
     try:
         return SentenceTransformer(str(folder), device="cpu", local_files_only=True)
     except (OSError, ValueError) as error:
-        raise UsageError(f"encoder: {folder} holds no sentence-transformers model that can be loaded ({error})") from error
+        raise UsageError(
+            f"encoder: {folder} holds no sentence-transformers model that can be loaded ({error})"
+        ) from error
 
 
 def _json(path: Path) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import shutil
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,7 +20,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from rag.encoder import EncodedPassage, Encoder, Vector
-from rag.errors import IndexLockedError, IndexMissingError, PassportError
+from rag.errors import IndexLockedError, IndexMissingError, PassportError, UsageError
 from rag.lexical import LexicalIndex
 from rag.schema import Paper, Passage, Passport, Span
 from rag.sentence_vectors import SentenceVectors
@@ -49,7 +48,25 @@ def _client(folder: Path) -> Any:
     from chromadb.config import Settings as ChromaSettings
 
     logging.getLogger("chromadb.telemetry").disabled = True
-    return chromadb.PersistentClient(str(folder), settings=ChromaSettings(anonymized_telemetry=False))
+    spelt = _spelling(folder)
+    client = chromadb.PersistentClient(spelt, settings=ChromaSettings(anonymized_telemetry=False))
+    _OPENED[str(folder)] = (spelt, _inode(folder))
+    return client
+
+
+# Chroma shares one connection among all clients of a process that spell a path alike. A folder that was removed and
+# made again while an index on it was open must not get the connection to the removed files, so it is spelt anew.
+_OPENED: dict[str, tuple[str, int | None]] = {}  # path: how it was spelt last, and the file that was found there
+
+
+def _spelling(folder: Path) -> str:
+    spelt, inode = _OPENED.get(str(folder), (str(folder), None))
+    return spelt if inode in {None, _inode(folder)} else f"{spelt}/."
+
+
+def _inode(folder: Path) -> int | None:
+    database = folder / "chroma.sqlite3"
+    return database.stat().st_ino if database.exists() else None
 
 
 class Index:
@@ -104,7 +121,12 @@ class Index:
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raise PassportError unless this very encoder built the index."""
-        built = (self.passport.encoder, self.passport.revision, self.passport.query_prefix, self.passport.passage_prefix)
+        built = (
+            self.passport.encoder,
+            self.passport.revision,
+            self.passport.query_prefix,
+            self.passport.passage_prefix,
+        )
         if built != (encoder.name, encoder.revision, encoder.query_prefix, encoder.passage_prefix):
             raise PassportError(
                 f"the index at {self.path} was built with the encoder {self.passport.encoder} "
@@ -126,13 +148,15 @@ class Index:
 
     @staticmethod
     def lock(path: Path, *, wait: float = 10.0) -> FileLock:
-        """Take the writer's lock of an index; a dead holder's lock is free. Raises IndexLockedError."""
-        path.mkdir(parents=True, exist_ok=True)
+        """Take the writer's lock of an index; a dead holder's lock is free. Raises IndexLockedError or UsageError."""
         lock = FileLock(path / "lock")
         try:
+            path.mkdir(parents=True, exist_ok=True)
             lock.acquire(timeout=wait)
         except Timeout as error:
             raise IndexLockedError(f"another process is writing to {path}; try again when it has finished") from error
+        except OSError as error:
+            raise UsageError(f"no index can be written at {path.resolve()}: {error.strerror}") from error
         return lock
 
     # -- reading ---------------------------------------------------------------------------------------------------
@@ -194,7 +218,9 @@ class Index:
 
     # -- writing (under the lock) ----------------------------------------------------------------------------------
 
-    def add(self, papers: Sequence[Paper], passages: Sequence[Sequence[Passage]], encoded: Sequence[EncodedPassage]) -> None:
+    def add(
+        self, papers: Sequence[Paper], passages: Sequence[Sequence[Passage]], encoded: Sequence[EncodedPassage]
+    ) -> None:
         """Add or replace papers with their passages; `encoded` runs over all passages in order."""
         flat = [(paper, passage) for paper, own in zip(papers, passages, strict=True) for passage in own]
         row = self.vectors.append(np.concatenate([e.sentences for e in encoded])) if encoded else 0
@@ -211,7 +237,9 @@ class Index:
             means.append((mean / np.linalg.norm(mean)).tolist())
             begin += len(own)
         stale = self._passage_ids([p.id for p in papers]) - set(ids)
-        self._passages.upsert(ids=ids, embeddings=vectors, metadatas=metadatas)
+        for begin in range(0, len(ids), PAGE):
+            page = slice(begin, begin + PAGE)
+            self._passages.upsert(ids=ids[page], embeddings=vectors[page], metadatas=metadatas[page])
         self._papers.upsert(
             ids=[p.id for p in papers], embeddings=means, metadatas=[{"paper": p.model_dump_json()} for p in papers]
         )
@@ -233,17 +261,22 @@ class Index:
             if passages:
                 self._passages.delete(ids=sorted(passages))
 
+    def is_settled(self, papers: dict[str, Paper]) -> bool:
+        """Whether the last commit saw the index as it is now; `papers` are all that it holds."""
+        passport = self.passport
+        seen = (passport.generation > 0, passport.corpus_hash, passport.passages)
+        return seen == (True, _corpus_hash(papers), int(self._passages.count()))
+
     def commit(self) -> None:
-        """Bring what is derived in step with the collections: keyword index, counts, generation."""
+        """Bring what is derived in step with the collections: stray passages, keyword index, counts, generation."""
         papers = self.papers()
-        digest = hashlib.sha256("".join(f"{i}:{paper_version(papers[i].abstract)}\n" for i in sorted(papers)).encode())
-        spans = [json.loads(m["sentences"]) for page in self._pages(self._passages, ["metadatas"]) for m in page["metadatas"]]
+        spans = self._sweep({i: paper_version(p.abstract) for i, p in papers.items()})
         self.passport = self.passport.model_copy(
             update={
                 "papers": len(papers),
                 "passages": len(spans),
                 "sentences": sum(map(len, spans)),
-                "corpus_hash": digest.hexdigest()[:16],
+                "corpus_hash": _corpus_hash(papers),
                 "generation": self.passport.generation + 1,
             }
         )
@@ -254,6 +287,19 @@ class Index:
         for old in folder.parent.iterdir():
             if old != folder:
                 shutil.rmtree(old, ignore_errors=True)
+
+    def _sweep(self, versions: dict[str, str]) -> list[list[list[int]]]:
+        """Delete the passages that a killed run left behind; return the sentence spans of the others."""
+        stray, spans = [], []
+        for page in self._pages(self._passages, ["metadatas"]):
+            for passage_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
+                if versions.get(metadata["paper_id"]) == metadata["version"]:
+                    spans.append(json.loads(metadata["sentences"]))
+                else:
+                    stray.append(passage_id)
+        for begin in range(0, len(stray), PAGE):
+            self._passages.delete(ids=stray[begin : begin + PAGE])
+        return spans
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
@@ -276,9 +322,12 @@ class Index:
 
     def size_bytes(self) -> int:
         """Bytes on disk of the whole index folder."""
-        return sum(
-            os.path.getsize(os.path.join(root, name)) for root, _, names in os.walk(self.path) for name in names  # noqa: PTH118, PTH202
-        )
+        return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
+
+
+def _corpus_hash(papers: dict[str, Paper]) -> str:
+    lines = "".join(f"{i}:{paper_version(papers[i].abstract)}\n" for i in sorted(papers))
+    return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 
 def _papers(page: Any) -> list[Paper]:

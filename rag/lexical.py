@@ -73,6 +73,10 @@ class LexicalIndex:
         values = self._bm25.get_scores(known)
         return {self.ids[i]: float(values[i]) for i in np.flatnonzero(values > 0)}
 
+    def knows(self, term: str) -> bool:
+        """Whether any paper holds the term."""
+        return term in self._vocabulary
+
     def idf(self, term: str) -> float:
         """BM25's inverse document frequency, ln(1 + (N - n + 0.5) / (n + 0.5)); an unknown term has n = 0."""
         total = len(self.ids)

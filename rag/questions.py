@@ -9,35 +9,45 @@ from rag.errors import UsageError
 from rag.text import CJK, fold, terms
 
 NUMBER = re.compile(
-    r"\b(?:how (?:many|much|large|big|long|often|far|fast|high|few|small|well)|what (?:percentage|percent|share|fraction|number|score|"
-    r"accuracy|size|value|rate)|number of|size of|percentage|count of|accuracy|score|parameter count|by how)\b|多少|几个|几种|比例",
+    r"\b(?:how (?:many|much|large|big|long|often|far|fast|high|few|small|well)|"
+    r"what (?:percentage|percent|share|fraction|number|score|accuracy|size|value|rate)|"
+    r"number of|size of|percentage|count of|accuracy|score|parameter count|by how)\b|多少|几个|几种|比例",
     re.I,
 )
-REASON = re.compile(r"\b(?:why|reason|cause[sd]?|because|motivat\w+|drawback|limitation|problem|wrong|fail\w*)\b|为什么|原因|问题", re.I)
+REASON = re.compile(
+    r"\b(?:why|reason|cause[sd]?|because|motivat\w+|drawback|limitation|problem|wrong|fail\w*)\b|为什么|原因|问题", re.I
+)
 METHOD = re.compile(r"\bhow (?:do|does|did|is|are|was|were|can|could|to)\b|如何|怎么|怎样", re.I)
 NAME = re.compile(
-    r"\b(?:which|what|who|whose|name of|called|stand(?:s)? for)\b.{0,40}\b(?:dataset|benchmark|model|method|algorithm|optimi[sz]er|"
-    r"framework|library|metric|measure|architecture|name|system|corpus|tool)s?\b|哪个|什么(?:数据集|方法|模型|基准)",
+    r"\b(?:which|what|who|whose|name of|called|stand(?:s)? for)\b.{0,40}"
+    r"\b(?:dataset|benchmark|model|method|algorithm|optimi[sz]er|framework|library|metric|measure|architecture|name|system|corpus|tool)s?\b|哪个|什么(?:数据集|方法|模型|基准)",
     re.I,
 )
-CODE = re.compile(r"\b(?:code|github|repo(?:sitory)?|open[- ]?sourced?|publicly|released?|available|download)\b|代码|开源", re.I)
+# "Is there a paper that …", "any work on …", "looking for …": one paper is wanted, and what it proposes says which.
+SEEKS = re.compile(
+    r"\b(?:is|are) there (?:an?|any)\b|\bany (?:paper|work|method|study|dataset|benchmark)\b|\blooking for\b|"
+    r"\b(?:paper|work|study) (?:on|about|that|which|giving|where|using|showing|proposing)\b|有没有|哪篇",
+    re.I,
+)
 # "Which papers …", "list all …", "papers on …", "any work about …" in the plural: several papers are wanted.
 LIST = re.compile(
-    r"\b(?:which|what|list|all|find|show|give me|any)\b[^.?]{0,30}\b(?:papers|works|abstracts|articles|studies|submissions)\b|"
+    r"\b(?:which|what|list|all|find|show|give me|any)\b[^.?]{0,30}"
+    r"\b(?:papers|works|abstracts|articles|studies|submissions)\b|"
     r"^\W*(?:[\w-]+\s){0,8}?papers\b|\bhow many papers\b|哪些(?:论文|文章|工作)|列出",
     re.I,
 )
 COMPARE = re.compile(
-    r"\bcompar(?:e|ed|es|ing|ison)\b|\bdiffer(?:s|ence|ences|ent)?\b|\bversus\b|\bvs\b\.?|\bboth\b.*\band\b|\bin common\b|"
-    r"\bcontrast\b|比较|区别|不同",
+    r"\bcompar(?:e|ed|es|ing|ison)\b|\bdiffer(?:s|ence|ences|ent)?\b|\bversus\b|\bvs\b\.?|"
+    r"\bboth\b.*\band\b|\bin common\b|\bcontrast\b|比较|区别|不同",
     re.I,
 )
 # Words that a question is made of but that an answer need not repeat.
+NAMED = re.compile(r"\b(?:[A-Z][a-z]*[A-Z0-9]\w*|[A-Z]{2,}\w*|\w+-\d\w*)\b|(?<=[a-z,] )[A-Z][a-z]{2,}\b")
 ASKING = frozenset(
     terms(
-        "many much number value size kind type name called way exactly actually really get use using used happen happens "
-        "need want look looking good better best main mean means help does reach goes go thing things anyway ever give "
-        "percentage percent fraction share long large big say says said know known tell idea reason cause"
+        "many much number value size kind type name called way exactly actually really get use using used happen "
+        "happens need want look looking good better best main mean means help does reach goes go thing things anyway "
+        "ever give percentage percent fraction share long large big say says said know known tell idea reason cause"
     )
 )
 
@@ -52,7 +62,8 @@ class Question:
     asks_reason: bool
     asks_method: bool
     asks_name: bool
-    asks_code: bool
+    seeks_paper: bool
+    names: tuple[str, ...]
     wants_list: bool
     wants_comparison: bool
     chinese: bool
@@ -79,7 +90,8 @@ def analyse(text: str) -> Question:
         asks_reason=bool(REASON.search(folded)),
         asks_method=bool(METHOD.search(folded)),
         asks_name=bool(NAME.search(folded)),
-        asks_code=bool(CODE.search(folded)),
+        seeks_paper=bool(SEEKS.search(folded)),
+        names=tuple(dict.fromkeys(NAMED.findall(folded))),
         wants_list=bool(LIST.search(folded)),
         wants_comparison=bool(COMPARE.search(folded)),
         chinese=len(CJK.findall(text)) >= 2,

@@ -6,15 +6,17 @@ sentence, BM25 at 1 : 1 : 1.5 (measured on SciFact; see docs/decisions.md).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from rag.encoder import Encoder, Vector
 from rag.index import Index, StoredPassage, paper_version
 from rag.schema import Paper
-from rag.text import search_text, terms
+from rag.text import CJK, search_text, terms
 
 DENSE_WEIGHT, SENTENCE_WEIGHT, LEXICAL_WEIGHT = 1.0, 1.0, 1.5
 CANDIDATES = 100  # passages from the vector index, and as many papers from the keyword index
@@ -52,7 +54,7 @@ class Retriever:
         """Return the `top_k` best papers, best first; `also` names papers that are scored whatever the search finds."""
         if len(self.index) == 0:
             return []
-        query = self.encoder.encode_query(search_text(question))
+        query = self.encoder.encode_query(search_text(self._readable(question)))
         lexical = self.index.lexical.scores(terms(question))
         best_lexical = sorted(lexical, key=lambda i: (-lexical[i], i))[:CANDIDATES]
         nearest = self.index.nearest_passages(query, max(CANDIDATES, 2 * top_k))
@@ -65,7 +67,12 @@ class Retriever:
         sentences = {i: self._sentences(papers[i], passages[i], query) for i in papers}
         rows = [
             # A paper that only the keywords found has no passage cosine; the mean of its sentences stands near it.
-            (i, dense.get(i, _mean(sentences[i])), max((s.cosine for s in sentences[i]), default=0.0), lexical.get(i, 0.0))
+            (
+                i,
+                dense.get(i, _mean(sentences[i])),
+                max((s.cosine for s in sentences[i]), default=0.0),
+                lexical.get(i, 0.0),
+            )
             for i in papers
         ]
         fused = _fuse(np.array([row[1:] for row in rows], dtype=np.float64))
@@ -74,6 +81,13 @@ class Retriever:
             for (i, d, s, b), score in zip(rows, fused, strict=True)
         ]
         return sorted(hits, key=lambda h: (-h.score, h.paper.id))[:top_k]
+
+    def _readable(self, question: str) -> str:
+        """The part of a question that an English encoder can read: the Latin words of a Chinese question."""
+        if not CJK.search(question) or self.encoder.multilingual:
+            return question
+        latin = " ".join(re.findall(r"[A-Za-z0-9][\w.@%+'/-]*", CJK.sub(" ", question)))
+        return latin or question
 
     def _sentences(self, paper: Paper, passages: list[StoredPassage], query: Vector) -> list[SentenceHit]:
         result = []
@@ -91,10 +105,11 @@ def _mean(sentences: list[SentenceHit]) -> float:
     return sum(s.cosine for s in sentences) / len(sentences) if sentences else 0.0
 
 
-def _fuse(scores: np.ndarray) -> np.ndarray:
+def _fuse(scores: NDArray[np.float64]) -> NDArray[np.float64]:
     """Min-max normalise the columns (passage, sentence, BM25), add them with the weights; the result is 0 to 1."""
     low, high = scores.min(axis=0), scores.max(axis=0)
     low[2] = 0.0  # BM25 has a true zero: no word in common
     spread = np.where(high > low, high - low, 1.0)
     weights = np.array([DENSE_WEIGHT, SENTENCE_WEIGHT, LEXICAL_WEIGHT])
-    return ((scores - low) / spread) @ (weights / weights.sum())
+    fused: NDArray[np.float64] = ((scores - low) / spread) @ (weights / weights.sum())
+    return fused

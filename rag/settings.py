@@ -23,7 +23,8 @@ class Settings(BaseSettings):
     offline: bool = Field(True, description="never contact the model hub; set to false to fetch another encoder once")
     llm: str = Field(
         "none",
-        description="who writes answers: none (extractive), openai:MODEL, ollama:MODEL, http://HOST/v1#MODEL, gguf:PATH",
+        description="who writes answers: none (extractive), openai:MODEL, ollama:MODEL, http://HOST/v1#MODEL "
+        "or gguf:PATH",
     )
     llm_api_key: SecretStr | None = Field(
         None, description="key for the LLM; without it OPENAI_API_KEY is used for openai: specs only"

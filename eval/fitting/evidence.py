@@ -1,251 +1,196 @@
-"""Fit the evidence and confidence models on public questions, and write `rag/weights.json`.
+"""Fit the evidence and confidence models, and write `rag/weights.json`.
 
-    python -m eval.fitting.evidence QUESTIONS.jsonl.gz [--beir SCITLDR_DIR] [--lists 60] [--write]
+    python -m eval.fitting.evidence ABSTRACTS.jsonl.gz PASSAGE_QUESTIONS.jsonl.gz [--lists 6] [--write]
 
-QUESTIONS holds questions with the sentences of a passage and the indexes of those that answer (SQuAD 2.0 dev and
-WikiQA). Lists of about 60 passages are drawn, each is indexed the way a user's list is, and its questions are asked of
-the real retriever. A question counts as answerable where its passage is in the list and answers it; near misses
-(passage there, answer not) and far misses (passage left out) are the rest. With a BEIR folder of one-sentence
-summaries of ML papers, these join as answerable and far-missed statements for the confidence alone, so that the models
-see the language of papers. Folds never share an article. The threshold is the confidence that keeps all but 7 % of the
-answerable held-out questions.
+Two sources of questions, both asked of the real retriever over lists of 40 to 80 texts:
+
+- `questions.jsonl` beside this file: 520 questions written for this purpose over four lists of 57 machine-learning
+  abstracts of ABSTRACTS (records with `id` and `abstract`): facts, hows, whys, searches, near misses (the paper is
+  there, the answer is not) and far misses, each with the numbers of the sentences that answer.
+- PASSAGE_QUESTIONS: SQuAD 2.0 dev and WikiQA, with the sentences that answer (none for half of them). They are another
+  kind of text, so they count little, and only for the evidence model.
+
+Three models come out: `evidence` (does this sentence answer), `confidence` (does the list answer) and `topic` (does the
+list have papers on it: near misses count as yes). Validation leaves one list out at a time. The threshold is the
+confidence that keeps 93 % of the answerable questions of the lists left out; the topic model is shifted to share it.
 """
 
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
-import random
-import tempfile
-from collections import defaultdict
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ingest import chunking
-from ingest.identity import content_id
-from ingest.job import passport_of
+from eval.fitting.collect import Asked, paper_questions, passage_questions
 from rag import confidence, evidence
 from rag.encoder import Encoder
-from rag.index import Index
-from rag.questions import analyse
-from rag.retriever import Retriever
-from rag.schema import Paper
-from rag.text import search_text
+from rag.evidence import ScoredSentence
 
-KEEP = 0.93  # share of answerable held-out questions that must be answered
-TOP_K = 6
+KEEP = 0.93  # share of answerable questions that must be answered
+PASSAGE_WEIGHT = 0.01  # of a passage question beside a paper question
+# What users ask, by guess: answerable, near miss, far miss.
+FIELD = {"answerable": 0.80, "near_miss": 0.12, "far_miss": 0.08}
+
+Weights = dict[str, float]
+Rows = NDArray[np.float64]
 
 
 @dataclass
-class Asked:
-    """One question as the pipeline saw it."""
+class Models:
+    """The fitted models."""
 
-    group: str
-    answerable: bool
-    near_miss: bool
-    sentence_rows: list[tuple[float, ...]]
-    sentence_labels: list[int]  # empty where they are unknown
-    hits: Any
-    scored: Any
-    question: Any
-    idf: Any
+    evidence: Weights
+    confidence: Weights
+    topic: Weights
 
 
-def load_questions(path: Path) -> dict[str, list[dict[str, Any]]]:
-    """Return the questions by passage text."""
-    by_passage: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        for line in file:
-            row = json.loads(line)
-            if len(row["sentences"]) >= 2:
-                by_passage[" ".join(row["sentences"])].append(row)
-    return by_passage
-
-
-def build(folder: Path, texts: list[str], encoder: Encoder) -> Index:
-    """Index texts as papers without titles."""
-    index = Index.create(folder, passport_of(encoder))
-    papers = [Paper(id=content_id(t), abstract=t, label=t[:20]) for t in dict.fromkeys(texts)]
-    papers = list({p.id: p for p in papers}.values())
-    passages = [chunking.passages(p.id, p.abstract, encoder.count_tokens, encoder.max_tokens) for p in papers]
-    rows = [
-        ("", [search_text(p.abstract[s.start : s.end]) for s in passage.sentences])
-        for p, own in zip(papers, passages, strict=True)
-        for passage in own
-    ]
-    index.add(papers, passages, encoder.encode_passages(rows))
-    index.commit()
-    return index
-
-
-def ask(retriever: Retriever, text: str, group: str, gold: str | None, labels: set[str] | None, near: bool) -> Asked | None:
-    """Ask one question; `gold` is the passage that answers (or nearly does), `labels` its answering sentences."""
-    question = analyse(text)
-    hits = retriever.search(text, TOP_K)
-    idf = retriever.index.lexical.idf
-    scored = evidence.score_sentences(question, hits, idf)
-    if not scored or not question.terms:
-        return None
-    rows = [s.features for s in scored]
-    marks = [int(s.hit.paper.abstract == gold and any(_same(s.quote, q) for q in labels)) for s in scored] if labels else []
-    return Asked(group, bool(labels) or (gold is not None and not near), near, rows, marks, hits, scored, question, idf)
-
-
-def _same(quote: str, sentence: str) -> bool:
-    return quote in sentence or sentence in quote
-
-
-def collect(passages: dict[str, list[dict[str, Any]]], encoder: Encoder, lists: int, seed: int) -> list[Asked]:
-    """Ask the questions of `lists` random lists."""
-    rng = random.Random(seed)
-    texts = sorted(passages)
-    rng.shuffle(texts)
-    result = []
-    for number in range(lists):
-        size = rng.choice([40, 57, 80])
-        inside, outside = texts[:size], texts[size : size + 6]
-        texts = texts[size:] + texts[:size]
-        with tempfile.TemporaryDirectory() as folder:
-            index = build(Path(folder), inside, encoder)
-            retriever = Retriever(index, encoder)
-            for text in inside:
-                for row in rng.sample(passages[text], min(3, len(passages[text]))):
-                    labels = {row["sentences"][i] for i in row["labels"]}
-                    result.append(ask(retriever, row["question"], row["title"], text, labels, not labels))
-            for text in outside:
-                for row in passages[text][:3]:
-                    result.append(ask(retriever, row["question"], row["title"], None, None, False))
-            index.close()
-        print(f"list {number + 1}/{lists}: {len(result)} questions", flush=True)
-    return [r for r in result if r is not None]
-
-
-def collect_statements(folder: Path, encoder: Encoder, lists: int, seed: int) -> list[Asked]:
-    """Ask train summaries of a BEIR folder of lists that hold their paper, or do not."""
-    rng = random.Random(seed)
-    corpus = {r["_id"]: r["text"] for r in map(json.loads, (folder / "corpus.jsonl").open(encoding="utf-8"))}
-    queries = {r["_id"]: r["text"] for r in map(json.loads, (folder / "queries.jsonl").open(encoding="utf-8"))}
-    lines = (folder / "qrels.train.tsv").read_text(encoding="utf-8").split("\n")[1:]
-    pairs = [line.split("\t")[:2] for line in lines if line]
-    rng.shuffle(pairs)
-    result = []
-    for number in range(lists):
-        block = pairs[number * 60 : (number + 1) * 60]
-        with tempfile.TemporaryDirectory() as temporary:
-            index = build(Path(temporary), [corpus[d] for _, d in block[:40]], encoder)
-            retriever = Retriever(index, encoder)
-            for position, (query, document) in enumerate(block):
-                gold = corpus[document] if position < 40 else None
-                result.append(ask(retriever, queries[query], f"doc {document}", gold, None, False))
-            index.close()
-    return [r for r in result if r is not None]
-
-
-def fit(rows: np.ndarray, labels: np.ndarray, sample_weights: np.ndarray | None = None) -> Any:
-    """A standardised, regularised logistic regression, folded back to raw feature weights: (weights, bias)."""
+def logistic_fit(names: tuple[str, ...], rows: Rows, labels: NDArray[Any], importance: NDArray[Any]) -> Weights:
+    """A regularised logistic regression on standardised features, told as weights of the raw ones."""
     from sklearn.linear_model import LogisticRegression
 
     mean, spread = rows.mean(axis=0), rows.std(axis=0)
     spread[spread == 0] = 1.0
-    model = LogisticRegression(C=0.5, max_iter=2000).fit((rows - mean) / spread, labels, sample_weight=sample_weights)
+    model = LogisticRegression(C=0.5, max_iter=2000).fit((rows - mean) / spread, labels, sample_weight=importance)
     coefficients = model.coef_[0] / spread
-    return coefficients, float(model.intercept_[0] - coefficients @ mean)
+    bias = float(model.intercept_[0] - coefficients @ mean)
+    return {"bias": round(bias, 4), **{n: round(float(c), 4) for n, c in zip(names, coefficients, strict=True)}}
 
 
-def fit_evidence(asked: list[Asked]) -> dict[str, float]:
-    """Fit the sentence model on questions whose answering sentences are known."""
-    rows = np.array([r for a in asked if a.sentence_labels for r in a.sentence_rows])
-    labels = np.array([m for a in asked if a.sentence_labels for m in a.sentence_labels])
-    coefficients, bias = fit(rows, labels)
-    return {"bias": round(bias, 4), **{n: round(float(c), 4) for n, c in zip(evidence.FEATURES, coefficients, strict=True)}}
-
-
-def rescore(asked: Asked, model: dict[str, float]) -> list[evidence.ScoredSentence]:
-    """Score a question's sentences with another sentence model."""
-    rows = [
-        evidence.ScoredSentence(s.hit, s.rank, s.start, s.end, evidence.logistic(s.features, evidence.FEATURES, model), s.features)
-        for s in asked.scored
+def fit(papers: list[Asked], passages: list[Asked]) -> Models:
+    """Fit the evidence model on both sources, then the confidence model on the papers alone."""
+    with_answers = [(a, 1.0) for a in papers if any(a.labels)] + [
+        (a, PASSAGE_WEIGHT) for a in passages if any(a.labels)
     ]
-    return sorted(rows, key=lambda s: (-s.probability, s.rank, s.start))
+    rows = np.array([s.features for a, _ in with_answers for s in a.scored])
+    labels = np.array([mark for a, _ in with_answers for mark in a.labels])
+    importance = np.array([weight for a, weight in with_answers for _ in a.labels])
+    sentence_model = logistic_fit(evidence.FEATURES, rows, labels, importance)
+    features = confidence_rows(papers, sentence_model)
+    answerable = np.array([a.answerable for a in papers])
+    on_topic = np.array([a.kind != "far_miss" for a in papers])
+    names = confidence.CONFIDENCE_FEATURES
+    return Models(
+        sentence_model,
+        logistic_fit(names, features, answerable, field(papers)),
+        logistic_fit(names, features, on_topic, np.ones(len(papers))),
+    )
 
 
-def confidence_rows(asked: list[Asked], model: dict[str, float]) -> np.ndarray:
-    """Confidence features of questions under a sentence model."""
-    return np.array([confidence.confidence_features(a.question, a.hits, rescore(a, model), a.idf) for a in asked])
+def rescored(asked: Asked, model: Weights) -> list[tuple[ScoredSentence, int]]:
+    """The sentences of a question with their labels, scored by another evidence model, best first."""
+    rows = [
+        (
+            ScoredSentence(
+                s.hit, s.rank, s.start, s.end, evidence.logistic(s.features, evidence.FEATURES, model), s.features
+            ),
+            mark,
+        )
+        for s, mark in zip(asked.scored, asked.labels, strict=True)
+    ]
+    return sorted(rows, key=lambda pair: (-pair[0].probability, pair[0].rank, pair[0].start))
 
 
-def balance(asked: list[Asked]) -> np.ndarray:
-    """Weights that make answerable questions, near misses and far misses count as in the field: 80, 12 and 8 parts."""
-    kinds = np.array([0 if a.answerable else 1 if a.near_miss else 2 for a in asked])
-    parts = np.array([0.80, 0.12, 0.08])
-    return np.array([parts[k] * len(kinds) / max(1, int((kinds == k).sum())) for k in kinds])
+def confidence_rows(asked: list[Asked], model: Weights) -> Rows:
+    """The confidence features of questions under an evidence model."""
+    return np.array(
+        [
+            confidence.confidence_features(a.question, a.hits, [s for s, _ in rescored(a, model)], a.lexical)
+            for a in asked
+        ]
+    )
 
 
-def report(asked: list[Asked], folds: int = 5) -> tuple[dict[str, float], float]:
-    """Cross-validate by article; return figures and the threshold."""
+def field(asked: list[Asked]) -> NDArray[np.float64]:
+    """Importances that make the kinds of question count as in FIELD."""
+    kinds = ["answerable" if a.answerable else a.kind for a in asked]
+    return np.array([FIELD[k] * len(kinds) / kinds.count(k) for k in kinds])
+
+
+@dataclass
+class Held:
+    """A question of a list that was left out, judged by models that never saw it."""
+
+    asked: Asked
+    confidence: float
+    topic: float
+    best_two: list[int]
+
+
+def hold_out(papers: list[Asked], passages: list[Asked]) -> list[Held]:
+    """Leave one list out at a time."""
+    held: list[Held] = []
+    for group in sorted({a.group for a in papers}):
+        models = fit([a for a in papers if a.group != group], passages)
+        for asked in (a for a in papers if a.group == group):
+            ranked = rescored(asked, models.evidence)
+            scored = [s for s, _ in ranked]
+            features = confidence.confidence_features(asked.question, asked.hits, scored, asked.lexical)
+            sure, topic = (
+                evidence.logistic(features, confidence.CONFIDENCE_FEATURES, m)
+                for m in (models.confidence, models.topic)
+            )
+            held.append(Held(asked, sure, topic, [mark for s, mark in ranked if s.hit is scored[0].hit][:2]))
+    return held
+
+
+def validate(held: list[Held]) -> tuple[dict[str, float], float, float]:
+    """Return the figures, the threshold of the confidence model and that of the topic model."""
     from sklearn.metrics import roc_auc_score
 
-    groups = sorted({a.group for a in asked})
-    random.Random(0).shuffle(groups)
-    fold_of = {g: i % folds for i, g in enumerate(groups)}
-    hit: list[bool] = []
-    held: list[tuple[float, Asked]] = []
-    for fold in range(folds):
-        train = [a for a in asked if fold_of[a.group] != fold]
-        test = [a for a in asked if fold_of[a.group] == fold]
-        sentence_model = fit_evidence(train)
-        truth = np.array([a.answerable for a in train])
-        coefficients, bias = fit(confidence_rows(train, sentence_model), truth, balance(train))
-        values = confidence_rows(test, sentence_model) @ coefficients + bias
-        held += list(zip((1 / (1 + np.exp(-values))).tolist(), test, strict=True))
-        for a in test:
-            if a.sentence_labels:
-                best = rescore(a, sentence_model)[0]
-                index = next(i for i, s in enumerate(a.scored) if (s.hit is best.hit) and s.start == best.start)
-                hit.append(bool(a.sentence_labels[index]))
-    truth = np.array([a.answerable for _, a in held])
-    values = np.array([p for p, _ in held])
-    near = np.array([a.answerable or a.near_miss for _, a in held])
-    cut = float(np.quantile(values[truth], 1 - KEEP))
+    values, topics = (np.array([getattr(h, name) for h in held]) for name in ("confidence", "topic"))
+    truth = np.array([h.asked.answerable for h in held])
+    on_topic = np.array([h.asked.kind != "far_miss" for h in held])
+    threshold, topic_threshold = (float(np.quantile(v[t], 1 - KEEP)) for v, t in ((values, truth), (topics, on_topic)))
+    answered = [h.best_two for h in held if any(h.asked.labels)]
     figures = {
         "questions": len(held),
-        "evidence_at_1": round(float(np.mean(hit)), 4),
-        "auroc": round(float(roc_auc_score(truth, values)), 4),
-        "auroc_near_misses": round(float(roc_auc_score(truth[near], values[near])), 4),
-        "refused_answerable": round(float(np.mean(values[truth] < cut)), 4),
-        "answered_unanswerable": round(float(np.mean(values[~truth] >= cut)), 4),
+        "evidence_at_1": float(np.mean([two[0] for two in answered])),
+        "evidence_in_2": float(np.mean([max(two) for two in answered])),
+        "auroc": float(roc_auc_score(truth, values)),
+        "auroc_near_misses": float(roc_auc_score(truth[on_topic], values[on_topic])),
+        "auroc_topic": float(roc_auc_score(on_topic, topics)),
+        "refused_answerable": float(np.mean(values[truth] < threshold)),
+        "answered_unanswerable": float(np.mean(values[~truth] >= threshold)),
     }
-    return figures, cut
+    return {name: round(value, 4) for name, value in figures.items()}, threshold, topic_threshold
+
+
+def logit(probability: float) -> float:
+    """Log odds."""
+    return math.log(probability / (1 - probability))
 
 
 def main() -> None:
-    """Collect, cross-validate, fit on everything, print, and write with --write."""
+    """Ask, validate, fit on everything, print, and write with --write."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("questions", type=Path)
-    parser.add_argument("--beir", type=Path)
-    parser.add_argument("--lists", type=int, default=60)
+    parser.add_argument("abstracts", type=Path)
+    parser.add_argument("passage_questions", type=Path)
+    parser.add_argument("--lists", type=int, default=6, help="lists drawn from the passages")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--write", action="store_true", help="write rag/weights.json")
     args = parser.parse_args()
     encoder = Encoder()
-    asked = collect(load_questions(args.questions), encoder, args.lists, args.seed)
-    if args.beir:
-        asked += collect_statements(args.beir, encoder, args.lists // 3, args.seed)
-    figures, cut = report(asked)
-    sentence_model = fit_evidence(asked)
-    truth = np.array([a.answerable for a in asked])
-    coefficients, bias = fit(confidence_rows(asked, sentence_model), truth, balance(asked))
-    names = confidence.CONFIDENCE_FEATURES
-    confidence_model = {"bias": round(bias, 4), **{n: round(float(c), 4) for n, c in zip(names, coefficients, strict=True)}}
-    fitted = {"evidence": sentence_model, "confidence": {**confidence_model, "threshold": round(cut, 4)}, "validation": figures}
-    print(json.dumps(fitted, indent=1))
+    papers = paper_questions(Path(__file__).with_name("questions.jsonl"), args.abstracts, encoder)
+    passages = passage_questions(args.passage_questions, encoder, args.lists, args.seed)
+    figures, threshold, topic_threshold = validate(hold_out(papers, passages))
+    models = fit(papers, passages)
+    shift = logit(threshold) - logit(topic_threshold)
+    fitted = {
+        "evidence": models.evidence,
+        "confidence": {**models.confidence, "threshold": round(threshold, 4)},
+        "topic": {**models.topic, "bias": round(models.topic["bias"] + shift, 4)},
+        "validation": figures,
+    }
+    text = json.dumps(fitted, indent=1) + "\n"
+    print(text)
     if args.write:
-        target = Path(evidence.__file__).with_name("weights.json")
-        target.write_text(json.dumps(fitted, indent=1) + "\n", encoding="utf-8")
+        Path(evidence.__file__).with_name("weights.json").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -14,9 +14,22 @@ from ingest.readers.records import RawRecord
 
 # Only true line ends split lines: U+2028 and U+0085 may stand inside a sentence.
 NEWLINE = re.compile(r"\r\n|\r|\n")
-BLANK = re.compile(r"[\s\u200b\u2060\ufeff]*")
-VENUE_YEAR = re.compile(r"^[#=\s*-]*(?P<venue>[A-Za-z][A-Za-z0-9&/+. '-]{1,40}?)[\s'’,:_-]*(?P<year>(?:19|20)\d\d)\b(?P<rest>.*)$")
+UNSEEN = "\\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2800\u3164\ufeff"
+BLANK = re.compile(f"[{UNSEEN}\x00]*")
+RULE = re.compile(r"[\s\-=_*~#•·.—–]+")  # a line drawn between abstracts is no record
+HEADER = re.compile(
+    r"[#=\s*\-【《]*(?P<venue>[A-Za-z][A-Za-z0-9&/+.() '-]{1,60}?)[\s'’,:_\-]*(?P<year>(?:19|20)\d\d)(?!\d)(?P<rest>.*)"
+    r"|[#=\s*\-【《]*(?P<first_year>(?:19|20)\d\d)[\s年'’,:_\-]*(?P<second_venue>[A-Z][A-Za-z0-9&/+.-]{1,40})(?P<second_rest>.*)"
+)
+ACRONYM = re.compile(r"[A-Z]\w*[A-Z]|(?i:conference|workshop|symposium|journal|transactions|proceedings|meeting)")
+LIST_WORDS = re.compile(
+    r"(?i:[\W\d_]|papers?|abstracts?|accepted|list|of|and|the|conference|workshop|main|track|findings|proceedings|posters?"
+    r"|orals?|spotlights?|part|volume|[ivx]+|论文|列表|摘要|接收|录用|清单|会议|全部|部分|第|[一二三四五六七八九十])*"
+)
+LONGEST_HEADER = 120  # characters
 SHORTEST = 40  # characters; anything shorter is no abstract (`N/A`, a page number, a stray heading)
+
+Header = tuple[str | None, int | None]
 
 
 def read(path: Path) -> Iterator[RawRecord]:
@@ -29,43 +42,61 @@ def records(text: str) -> Iterator[RawRecord]:
     venue: str | None = None
     year: int | None = None
     position = 0
-    for number, (line, paragraph) in enumerate(paragraphs(text)):
-        header = _header(paragraph, first=number == 0)
+    for number, (line, lines) in enumerate(paragraphs(text)):
+        header, length = _header(lines, first=number == 0)
         if header is not None:
             venue, year = header
+        paragraph = " ".join(lines[length:])
+        if not paragraph or RULE.fullmatch(paragraph):
             continue
-        letters = sum(c.isalpha() for c in paragraph)
         reject = None
-        if letters < SHORTEST // 2 or len(paragraph) < SHORTEST:
+        if sum(c.isalpha() for c in paragraph) < SHORTEST // 2 or len(paragraph) < SHORTEST:
             reject = f"too short for an abstract: {paragraph[:40]!r}"
-        yield RawRecord(position, line, paragraph, venue=venue, year=year, reject=reject)
+        yield RawRecord(position, line + length, paragraph, venue=venue, year=year, reject=reject)
         position += 1
 
 
-def paragraphs(text: str) -> Iterator[tuple[int, str]]:
-    """Yield (1-based line, text) of runs of lines that are not blank; white space of any kind counts as blank."""
+def paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield (1-based line, lines) of runs of lines that are not blank; what the eye does not see counts as blank."""
     start = 0
     lines: list[str] = []
     for number, line in enumerate(NEWLINE.split(text), start=1):
         if BLANK.fullmatch(line):
             if lines:
-                yield start, " ".join(lines)
+                yield start, lines
             lines = []
             continue
         if not lines:
             start = number
         lines.append(line.strip("\ufeff \t"))
     if lines:
-        yield start, " ".join(lines)
+        yield start, lines
 
 
-def _header(paragraph: str, *, first: bool) -> tuple[str | None, int | None] | None:
-    """Return (venue, year) of a header line, or None. Only the first paragraph may be a header without a year."""
-    if len(paragraph) > 120 or paragraph.rstrip().endswith((".", "!", "?", "。")):
-        return None
-    match = VENUE_YEAR.match(paragraph)
-    if match and len(match["rest"].split()) <= 8:
-        return match["venue"].strip(" .'-"), int(match["year"])
-    if first and len(paragraph.split()) <= 12:
-        return None, None
-    return None
+def _header(lines: list[str], *, first: bool) -> tuple[Header | None, int]:
+    """Return the header at the head of a paragraph, or None, and how many lines it takes.
+
+    A header is a paragraph of its own, or the first line of the file with the first abstract right below it.
+    """
+    line = " ".join(lines)
+    if len(line) > LONGEST_HEADER or line.endswith((".", "!", "?", "。")):
+        header, rest = _venue_and_year(lines[0])
+        glued = first and header is not None and LIST_WORDS.fullmatch(rest)
+        return (header, 1) if glued else (None, 0)
+    header, rest = _venue_and_year(line)
+    plain = header is not None and LIST_WORDS.fullmatch(rest)
+    named = header is not None and ACRONYM.search(header[0] or "") and len(rest.split()) <= 8
+    if plain or named:
+        return header, len(lines)
+    # Only the first line of a file may be a header without a venue or a year.
+    return ((None, None), len(lines)) if first and len(line.split()) <= 12 else (None, 0)
+
+
+def _venue_and_year(line: str) -> tuple[Header | None, str]:
+    match = HEADER.fullmatch(line) if len(line) <= LONGEST_HEADER else None
+    if match is None:
+        return None, ""
+    venue = (match["venue"] or match["second_venue"]).strip(" .'-")
+    short = re.search(r"\(([A-Z][\w-]+)\)$", venue)
+    header = (short[1] if short else venue, int(match["year"] or match["first_year"]))
+    return header, match["rest"] or match["second_rest"] or ""

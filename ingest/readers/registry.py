@@ -9,9 +9,8 @@ from ingest.readers import plain
 from ingest.readers.records import RawRecord, ReadError
 
 # Formats that people hold and that no reader takes yet: said so, instead of read as if they were prose.
-NOT_YET = frozenset(
-    ".json .jsonl .bib .ris .nbib .ciw .isi .xml .csv .tsv .xlsx .xls .net .gz .zip .pdf .docx .html .htm".split()
-)
+_NOT_YET = ".json .jsonl .bib .ris .nbib .ciw .isi .xml .csv .tsv .xlsx .xls .net .gz .zip .pdf .docx .html .htm"
+NOT_YET = frozenset(_NOT_YET.split())
 
 
 def read_file(path: Path) -> Iterator[RawRecord]:

@@ -1,0 +1,107 @@
+"""Which files a run reads, what it calls them, and the records that they hold."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ingest.clean import clean
+from ingest.readers import RawRecord, ReadError, read_file
+from rag.errors import UsageError
+from rag.schema import IngestReport, Reject
+
+TEMPORARY = re.compile(r"[.~].*|#.*#|.*(?:~|\.tmp|\.swp|\.part|\.crdownload)|thumbs\.db|desktop\.ini", re.IGNORECASE)
+INDEX_MARK = Path("chroma") / "chroma.sqlite3"  # a folder that holds this is an index, not a folder of lists
+FEWEST = 20  # letters and digits; cleaned text with fewer is no abstract
+
+
+@dataclass
+class Gathered:
+    """What the files of a run hold: records by source name, and the names of the files that could be read."""
+
+    records: list[tuple[str, RawRecord]] = field(default_factory=list)
+    read: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
+
+
+def source_name(path: Path) -> str:
+    """The name that is stored for a file: its absolute path, the same under every locale."""
+    return os.fsencode(path.resolve().as_posix()).decode("utf-8", "replace")
+
+
+def find_files(roots: Sequence[Path]) -> tuple[list[Path], IngestReport]:
+    """Return the list files under `roots` in name order, each once; what is passed over goes to the report's `skipped`.
+
+    Passed over are hidden and temporary files, and indexes. Linked folders are entered once. A folder that cannot be
+    listed is a reject. Raises UsageError for a root that does not exist.
+    """
+    report = IngestReport()
+    files: dict[Path, Path] = {}
+    for root in roots:
+        if not root.exists():
+            raise UsageError(f"no such file or folder: {root}")
+        for path in sorted(_walk(root, report)) if root.is_dir() else [root]:
+            files.setdefault(path.resolve(), path)
+    return list(files.values()), report
+
+
+def _walk(root: Path, report: IngestReport) -> Iterator[Path]:
+    def unlisted(error: OSError) -> None:
+        reject(report, source_name(Path(error.filename)), f"cannot be listed: {error.strerror}")
+
+    entered: set[Path] = set()
+    for folder, folders, names in os.walk(root, followlinks=True, onerror=unlisted):
+        here = Path(folder)
+        entered.add(here.resolve())
+        for name in list(folders):
+            if _passed_over(here / name):
+                report.skipped.append(source_name(here / name))
+                folders.remove(name)
+            elif (here / name).resolve() in entered:
+                folders.remove(name)
+        for name in names:
+            if TEMPORARY.fullmatch(name):
+                report.skipped.append(source_name(here / name))
+            elif (here / name).is_file():
+                yield here / name
+
+
+def _passed_over(folder: Path) -> bool:
+    return TEMPORARY.fullmatch(folder.name) is not None or (folder / INDEX_MARK).is_file()
+
+
+def gather(files: Sequence[Path], names: Mapping[Path, str], report: IngestReport) -> Gathered:
+    """Read and clean all records. A file that cannot be read, or holds none, is one reject in the report."""
+    gathered = Gathered()
+    for path in files:
+        name = names.get(path) or source_name(path)
+        try:
+            found = [_cleaned(record) for record in read_file(path)]
+        except (ReadError, OSError) as error:
+            gathered.unread.add(name)
+            reject(report, name, f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error))
+            continue
+        gathered.read.add(name)
+        gathered.records.extend((name, record) for record in found)
+        if not found:
+            reject(report, name, "no abstracts in it (a header line alone is not a paper)")
+    return gathered
+
+
+def _cleaned(record: RawRecord) -> RawRecord:
+    if record.reject:
+        return record
+    abstract = clean(record.abstract)
+    left = len(re.findall(r"\w", abstract)) >= FEWEST
+    return replace(record, abstract=abstract, reject=None if left else "no text left after cleaning")
+
+
+def reject(report: IngestReport, file: str, reason: str, record: RawRecord | None = None) -> None:
+    """Count a record (or a file as a whole) that is no paper, and say why."""
+    report.read += 1
+    report.rejected += 1
+    position, line = (record.position, record.line) if record else (None, None)
+    report.rejects.append(Reject(file=file, position=position, line=line, reason=reason))

@@ -1,0 +1,160 @@
+"""The command's contract: exit codes, stdout against stderr, JSON, one-line errors."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PAPER = "We introduce MossNet, a network that counts moss species in photographs of 412 old city roofs."
+
+
+def confer(
+    *arguments: str | Path, cwd: Path | None = None, stdin: str = "", **env: str
+) -> subprocess.CompletedProcess[str]:
+    """Run the command in a fresh process."""
+    return subprocess.run(
+        [sys.executable, "-m", "ui.cli", *map(str, arguments)],
+        cwd=cwd, input=stdin, capture_output=True, encoding="utf-8", timeout=240, check=False,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), **env},
+    )  # fmt: skip
+
+
+def one_line(result: subprocess.CompletedProcess[str]) -> str:
+    """The single line that an error must be."""
+    assert result.stdout == ""
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    assert lines[0].startswith("confer: ")
+    return lines[0]
+
+
+def test_ask_json_is_one_answer_on_stdout(sample_folder: Path) -> None:
+    result = confer("ask", "What pass@1 accuracy does Ekka reach?", "--index", sample_folder, "--json")
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert "80" in answer["text"]
+    for citation in answer["citations"]:
+        for evidence in citation["evidence"]:
+            assert evidence["quote"] == citation["paper"]["abstract"][evidence["start"] : evidence["end"]]
+    assert "telemetry" not in result.stderr.lower()
+
+
+def test_ask_for_people_shows_quotes_and_sources(sample_folder: Path) -> None:
+    result = confer("ask", "What pass@1 accuracy does Ekka reach?", "--index", sample_folder)
+    assert result.returncode == 0
+    assert "[1] Ekka" in result.stdout
+    assert "“" in result.stdout
+    assert "ICML 2026" in result.stdout
+
+
+def test_refusals_exit_0_and_name_the_nearest(sample_folder: Path) -> None:
+    result = confer("ask", "What is the capital of Mongolia?", "--index", sample_folder)
+    assert result.returncode == 0
+    assert "The papers do not say." in result.stdout
+    assert "Nearest papers:" in result.stdout
+
+
+@pytest.mark.parametrize("question", ["", "  ", "\u200b", "?"])
+def test_blank_question_is_wrong_usage(question: str, tmp_path: Path) -> None:
+    result = confer("ask", question, "--index", tmp_path / "none")
+    assert result.returncode == 2
+    assert "blank" in one_line(result)
+
+
+def test_long_question_is_wrong_usage(tmp_path: Path) -> None:
+    result = confer("ask", "a" * 20_000, "--index", tmp_path / "none")
+    assert result.returncode == 2
+    assert "20,000" in one_line(result)
+
+
+def test_missing_index_names_the_absolute_path(tmp_path: Path) -> None:
+    result = confer("ask", "anything?", cwd=tmp_path)
+    assert result.returncode == 2
+    assert str(tmp_path / ".confer") in one_line(result)
+    assert not (tmp_path / ".confer").exists()
+
+
+def test_bad_llm_spec_is_wrong_usage(sample_folder: Path) -> None:
+    result = confer("ask", "anything?", "--index", sample_folder, "--llm", "gpt-4")
+    assert result.returncode == 2
+    assert "openai:MODEL" in one_line(result)
+
+
+def test_bad_setting_in_the_environment_is_named(sample_folder: Path) -> None:
+    result = confer("ask", "anything?", "--index", sample_folder, CONFER_TOP_K="lots")
+    assert result.returncode == 2
+    assert "CONFER_TOP_K" in one_line(result)
+
+
+def test_llm_that_cannot_be_reached_degrades_with_a_notice(sample_folder: Path) -> None:
+    result = confer(
+        "ask", "What pass@1 accuracy does Ekka reach?", "--index", sample_folder, "--llm", "http://127.0.0.1:9/v1#m",
+        "--json", CONFER_LLM_RETRIES="0",
+    )  # fmt: skip
+    assert result.returncode == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["engine"] == "extractive"
+    assert "could not be reached" in answer["notices"][0]
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "empty"),
+        (b"ICML 2026\n", "no abstracts"),
+        (bytes(range(256)) * 20, "binary"),
+    ],
+)
+def test_unusable_files_are_one_line_and_leave_nothing(tmp_path: Path, content: bytes, expected: str) -> None:
+    (tmp_path / "list.txt").write_bytes(content)
+    result = confer("ingest", tmp_path / "list.txt", "--index", tmp_path / "index")
+    assert result.returncode == 2
+    assert expected in one_line(result)
+    assert "list.txt" in result.stderr
+    assert not (tmp_path / "index" / "chroma").exists()
+
+
+def test_missing_file_is_one_line(tmp_path: Path) -> None:
+    result = confer("ingest", tmp_path / "nothing.txt", "--index", tmp_path / "index")
+    assert result.returncode == 2
+    assert "nothing.txt" in one_line(result)
+
+
+def test_papers_info_and_remove(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(f"Roofs 2025\n\n{PAPER}\n\n{PAPER.replace('moss', 'fern')}\n", encoding="utf-8")
+    index = tmp_path / "index"
+    report = json.loads(confer("ingest", tmp_path / "list.txt", "--index", index, "--json").stdout)
+    assert (report["added"], report["rejected"]) == (2, 0)
+    papers = json.loads(confer("papers", "--index", index, "--json").stdout)
+    assert [p["venue"] for p in papers] == ["Roofs", "Roofs"]
+    assert len({p["label"] for p in papers}) == 2
+    assert json.loads(confer("info", "--index", index, "--json").stdout)["papers"] == 2
+    unknown = confer("remove", "c0000", "--index", index)
+    assert unknown.returncode == 2
+    assert "nothing was removed" in one_line(unknown)
+    assert papers[0]["id"] in confer("remove", papers[0]["id"], "--index", index).stdout
+    assert json.loads(confer("info", "--index", index, "--json").stdout)["papers"] == 1
+
+
+def test_chat_reads_questions_until_the_end(sample_folder: Path) -> None:
+    script = "What pass@1 accuracy does Ekka reach?\n\nwhat about pass@5?\n/new\n/quit\n"
+    result = confer("chat", "--index", sample_folder, stdin=script)
+    assert result.returncode == 0, result.stderr
+    assert "88" in result.stdout
+    assert "blank" in result.stderr
+
+
+def test_light_commands_import_nothing_heavy() -> None:
+    code = (
+        "import sys, ui.cli, rag\n"
+        "heavy = {'torch', 'chromadb', 'gradio', 'llama_index', 'sentence_transformers', 'bm25s'}\n"
+        "print(sorted(heavy & sys.modules.keys()))"
+    )
+    root = str(Path(__file__).parents[2])
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=root, check=True)
+    assert result.stdout.strip() == "[]"

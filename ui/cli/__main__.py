@@ -1,0 +1,5 @@
+"""`python -m ui.cli` is `confer`."""
+
+from ui.cli import main
+
+main()

@@ -1,0 +1,33 @@
+"""`confer ask`: one question, one checked answer."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from rag.questions import check_question
+from ui.cli.options import IndexOption, JsonOption, LLMOption, TopKOption, settings_with
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("ask")(ask_command)
+
+
+def ask_command(
+    question: Annotated[str, typer.Argument(help="the question")],
+    index: IndexOption = None,
+    llm: LLMOption = None,
+    top_k: TopKOption = None,
+    json: JsonOption = False,
+) -> None:
+    """Answer a question from the indexed papers, each sentence with the quote that carries it."""
+    settings = settings_with(index=index, llm=llm, top_k=top_k)
+    check_question(question, settings.max_question_chars)  # before anything is loaded
+    from rag.assistant import Assistant
+    from ui.terminal import answer_text
+
+    with Assistant.open(settings=settings) as assistant:
+        answer = assistant.ask(question)
+    print(answer.model_dump_json(indent=2) if json else answer_text(answer))

@@ -1,0 +1,44 @@
+"""An answer as text for the terminal: the sentences, then the quotes that carry them."""
+
+from __future__ import annotations
+
+import textwrap
+
+from rag.schema import Answer, Paper
+
+WIDTH = 100
+
+
+def answer_text(answer: Answer) -> str:
+    """Return the whole answer as plain text, wrapped."""
+    lines: list[str] = []
+    if answer.standalone_question != answer.question:
+        lines += [f"(understood as: {answer.standalone_question})", ""]
+    lines += _wrap(answer.text)
+    if answer.refused and answer.nearest:
+        lines += ["", "Nearest papers:"]
+        for paper in answer.nearest:
+            lines += _wrap(f"- {_name(paper)}", indent="  ")
+    for citation in answer.citations:
+        lines += ["", *_wrap(f"[{citation.marker}] {_name(citation.paper)}", indent="    ")]
+        for evidence in citation.evidence:
+            lines += _wrap(f"“{evidence.quote}”", first="    ", indent="    ")
+    lines += ["", *(f"Note: {notice}" for notice in answer.notices)]
+    lines.append(f"{answer.engine} · confidence {answer.confidence:.2f}")
+    return "\n".join(lines)
+
+
+def _name(paper: Paper) -> str:
+    where = " ".join(str(part) for part in (paper.venue, paper.year) if part)
+    return f"{paper.title or paper.label}{f' · {where}' if where else ''}"
+
+
+def _wrap(text: str, first: str = "", indent: str = "") -> list[str]:
+    lines: list[str] = []
+    for paragraph in text.split("\n"):
+        hanging = indent or ("  " if paragraph.startswith("- ") else "")
+        wrapper = textwrap.TextWrapper(
+            WIDTH, initial_indent=first, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+        )
+        lines += wrapper.wrap(paragraph) or [""]
+    return lines
