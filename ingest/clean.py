@@ -19,12 +19,12 @@ ROUNDS = 20  # each peels a layer of mixed markup; nobody escapes twenty times
 
 ENTITY = re.compile(r"&(?:(?:amp|#0*38|#[xX]0*26);)*(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 TAG = re.compile(
-    r"<(?P<end>/?)(?P<name>jats:[a-z-]+|/?p|br|i|b|em|strong|sub|sup|u|tt|span|div|title|sec|italic|bold|sc|scp|ul|ol|li"
+    r"<(?P<end>/?)(?P<name>jats:[a-z-]+|p|br|i|b|em|strong|sub|sup|u|tt|span|div|title|sec|italic|bold|sc|scp|ul|ol|li"
     r"|h[1-6]|a|font|inf)(?:\s+[a-z:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?>",
     re.IGNORECASE,
 )
-ALONE = frozenset({"p", "/p", "br", "li", "div"})  # tags that need no partner
-BREAKS = frozenset({"p", "/p", "br", "div", "li", "ul", "ol", "title", "sec", "jats:p", "jats:title", "jats:sec"})
+ALONE = frozenset({"p", "br", "li", "div"})  # tags that need no partner
+BREAKS = frozenset({"p", "br", "div", "li", "ul", "ol", "title", "sec", "jats:p", "jats:title", "jats:sec"})
 SPACE = re.compile(r"\s+")
 # Soft hyphens, zero-width spaces, direction and tag characters, non-characters, controls; not the joiners of letters.
 INVISIBLE = re.compile(

@@ -89,7 +89,8 @@ def stream_reply(
     yet and the deadline allows it; a request that times out is not, for its time is used up. Closing the generator
     closes the request, and so does setting `stop`, which may be done from another thread.
     """
-    if sum(count_tokens(content) + 8 for _, content in conversation) > settings.llm_context - settings.llm_max_tokens:
+    needed = sum(count_tokens(content) + 8 for _, content in conversation)
+    if needed > settings.llm_context - settings.llm_max_tokens:
         raise LLMError("the question and its best quote do not fit the language model's window (llm_context)")
     deadline = time.monotonic() + settings.llm_timeout
     stop = stop or threading.Event()
@@ -104,7 +105,7 @@ def stream_reply(
             if reply.text or pause is None or attempt == settings.llm_retries or time.monotonic() + pause > deadline:
                 raise LLMError(describe(error, settings)) from error
             log.info("language model failed (%s); trying again in %.1f s", type(error).__name__, pause)
-            llm = _adapted(llm, error, settings)
+            llm = _adapted(llm, error, settings, needed)
             stop.wait(pause)
         else:
             return
@@ -146,11 +147,11 @@ def _stream_once(
         raise _BrokenOffError
 
 
-def _adapted(llm: Any, error: Exception, settings: Settings) -> Any:
+def _adapted(llm: Any, error: Exception, settings: Settings, prompt_tokens: int) -> Any:
     """The model as it is asked the next time: with more room after an empty reply, without extras after a 400."""
     if isinstance(error, _EmptyError) and hasattr(llm, "max_tokens"):
-        most = max(settings.llm_max_tokens, settings.llm_context // 2)
-        return llm.model_copy(update={"max_tokens": min(LARGER * settings.llm_max_tokens, most)})
+        room = min(LARGER * settings.llm_max_tokens, settings.llm_context - prompt_tokens)
+        return llm.model_copy(update={"max_tokens": room})
     if getattr(error, "status_code", None) in {400, 422} and getattr(llm, "additional_kwargs", None):
         return llm.model_copy(update={"additional_kwargs": {}})
     return llm

@@ -366,31 +366,38 @@ class Grounding:
     def __init__(self, encoder: Encoder, evidence: Sequence[ScoredSentence]) -> None:
         self.encoder = encoder
         self.evidence = list(evidence)[:MOST]
-        self._vectors: Vector | None = None
-        self._terms = [_words(s.quote) for s in self.evidence]
+        self._vectors: dict[int, Vector] = {}
+        # The names by which a paper is called count as said: "KelpNet reaches" where the quote has "It reaches".
+        called = {s.hit.paper.id: _called(s.hit.paper) for s in self.evidence}
+        self._terms = [_words(s.quote) | called[s.hit.paper.id] for s in self.evidence]
 
     def check(self, sentence: str) -> Draft:
         """Match one sentence: the evidence that carries it best, and whether it does."""
-        if not self.evidence:
-            return Draft(sentence, (), Verdict.UNSUPPORTED)
-        if self._vectors is None:
-            self._vectors = self.encoder.encode_queries([search_text(s.quote) for s in self.evidence])
-        cosines = self._vectors @ self.encoder.encode_queries([search_text(sentence)])[0]
         wanted = _words(sentence)
-        ranked = sorted(
-            range(len(self.evidence)), key=lambda i: -(float(cosines[i]) + _coverage(wanted, self._terms[i]))
-        )
-        verdict, own = self._best(sentence, wanted, ranked[:TRIED], cosines)
+        coverage = [_coverage(wanted, there) for there in self._terms]
+        near = [i for i, share in enumerate(coverage) if share >= WEAK_COVERAGE]
+        cosines = self._cosines(sentence, near)
+        ranked = sorted(near, key=lambda i: -(cosines[i] + coverage[i]))[:TRIED]
+        verdict, own = self._best(sentence, wanted, [(i, cosines[i]) for i in ranked if _near(coverage[i], cosines[i])])
         return Draft(sentence, tuple(sorted((self.evidence[i] for i in own), key=lambda s: s.start)), verdict)
 
+    def _cosines(self, sentence: str, near: Sequence[int]) -> dict[int, float]:
+        """Cosines of a sentence to some of the evidence; all that is new is encoded in one batch."""
+        new = [i for i in near if i not in self._vectors]
+        if not near:
+            return {}
+        rows = self.encoder.encode_queries([search_text(t) for t in (sentence, *(self.evidence[i].quote for i in new))])
+        self._vectors.update(zip(new, rows[1:], strict=True))
+        return {i: float(self._vectors[i] @ rows[0]) for i in near}
+
     def _best(
-        self, sentence: str, wanted: frozenset[str], ranked: Sequence[int], cosines: Vector
+        self, sentence: str, wanted: frozenset[str], ranked: Sequence[tuple[int, float]]
     ) -> tuple[Verdict, list[int]]:
         best: tuple[Verdict, list[int]] = (Verdict.UNSUPPORTED, [])
         denied: set[str] = set()  # papers that say the opposite in a sentence that matches better
-        for i in ranked:
-            paper, cosine = self.evidence[i].hit.paper.id, float(cosines[i])
-            if paper in denied or not _near(_coverage(wanted, self._terms[i]), cosine):
+        for i, cosine in ranked:
+            paper = self.evidence[i].hit.paper.id
+            if paper in denied:
                 continue
             if opposed(sentence, self.evidence[i].quote):
                 denied.add(paper)
@@ -419,8 +426,7 @@ class Grounding:
     def _verdict(self, sentence: str, wanted: frozenset[str], own: Sequence[int], cosine: float) -> Verdict:
         quotes = " ".join(self.evidence[i].quote for i in own)
         paper = self.evidence[own[0]].hit.paper
-        called = _words(f"{paper.title or ''} {paper.label}")  # "KelpNet reaches" where the quote has "It"
-        there = frozenset().union(called, *(self._terms[i] for i in own))
+        there = frozenset().union(*(self._terms[i] for i in own))
         coverage = _coverage(wanted, there)
         if missing_figures(sentence, quotes) or strange_names(sentence, quotes, paper) or opposed(sentence, quotes):
             return Verdict.UNSUPPORTED
@@ -429,6 +435,10 @@ class Grounding:
         if coverage >= SUPPORTED_COVERAGE and close and not novel and not _mixed(sentence, quotes):
             return Verdict.SUPPORTED
         return Verdict.WEAK
+
+
+def _called(paper: Paper) -> frozenset[str]:
+    return _words(" ".join(n.key for n in names(f"{paper.title or ''}. {paper.label}")))
 
 
 def _words(text: str) -> frozenset[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import ipaddress
+import logging
 import os
 import queue
 import socket
@@ -122,7 +123,7 @@ class Line:
         self.closed = False
         self._lock = threading.Lock()
         self._sockets: list[socket.socket] = []
-        self._responses: list[Any] = []
+        self.responses: list[Any] = []  # whose body is still to be read
 
     def timeouts(self) -> dict[str, float]:
         """What is left until the deadline, as httpx wants it: also a retry gets no fresh allowance."""
@@ -138,10 +139,6 @@ class Line:
             if closed:
                 _shut(found)
 
-    def answered(self, response: Any) -> None:
-        """Note a response whose body is still to be read."""
-        self._responses.append(response)
-
     def hang_up(self) -> None:
         """Wake a reader that waits for bytes, and let the server see that nobody listens any more."""
         with self._lock:
@@ -152,7 +149,7 @@ class Line:
 
     def release(self) -> None:
         """Give the connection back; for the reading thread only."""
-        for response in self._responses:
+        for response in self.responses:
             response.close()
 
 
@@ -169,6 +166,8 @@ def _http_client(base: str) -> Any:
     """An httpx client whose requests obey the `Line` of the thread that sends them."""
     import httpx
 
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # its lines hold the whole address, a password too
+
     def prepare(request: Any) -> None:
         line = _line.get()
         if line is not None:
@@ -177,7 +176,7 @@ def _http_client(base: str) -> Any:
     def answered(response: Any) -> None:
         line = _line.get()
         if line is not None:
-            line.answered(response)
+            line.responses.append(response)
 
     return httpx.Client(
         event_hooks={"request": [prepare], "response": [answered]},

@@ -54,6 +54,7 @@ THINK_LEFT_OPEN = re.compile(r"\A.*</(?:think(?:ing)?|reasoning|thought)>", re.D
 TAG = re.compile(r"<(/?)(?:think(?:ing)?|reasoning|thought)>", re.IGNORECASE)
 TAGS = tuple(f"<{slash}{name}>" for slash in ("", "/") for name in ("think", "thinking", "reasoning", "thought"))
 SENTENCE_END = re.compile(r"[.!?。！？](?=\s|$|[\[【])")
+COMPLETE = re.compile(r"[.!?。！？][\"”’』」)\]*]*$")
 LEAD_IN = 12  # words; a line that ends with a colon announces what follows and claims nothing
 LOOK_BACK = 240  # characters; a tail of this length that is one piece over and over is a loop
 
@@ -156,6 +157,13 @@ class Reply:
     def refuses(self) -> bool:
         """Whether the reply opens by saying that the papers do not say."""
         return refuses(self.text)
+
+    @property
+    def sentences(self) -> list[str]:
+        """The distinct sentences; the last one is left out where the token limit cut it off."""
+        found = split_reply(self.text)
+        unfinished = self.truncated and len(found) > 1 and not COMPLETE.search(found[-1])
+        return found[:-1] if unfinished else found
 
     def add(self, delta: str) -> str:
         """Take a piece of the reply and return what of it may be shown."""

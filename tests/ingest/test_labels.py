@@ -96,6 +96,6 @@ def test_labels_are_short_unique_and_never_cut_maths(abstracts: list[str]) -> No
     "fragment", ["A-", "A ", "We ", "We propose A", "(A", "(Aa bb ", "A, a ", "we.", "$a", "the a", "B2"]
 )
 def test_hostile_text_takes_linear_time(fragment: str) -> None:
-    text = (fragment * 100_000)[:100_000]
+    text = (fragment * 40_000)[:40_000]
     for abstract in (text, "We propose " + text, "We propose " + text[:300] + " (ABC)."):
         label(abstract, None, set())

@@ -181,6 +181,21 @@ def test_any_reply_is_read(text: str) -> None:
     refuses(text)
 
 
+@pytest.mark.parametrize(
+    ("text", "truncated", "expected"),
+    [
+        ("Kelp grows. Moths fl", True, ["Kelp grows."]),
+        ("Kelp grows. Moths fly.", True, ["Kelp grows.", "Moths fly."]),
+        ('Kelp grows. They say "moths fly."', True, ["Kelp grows.", 'They say "moths fly."']),
+        ("海带生长。飞蛾飞。", True, ["海带生长。", "飞蛾飞。"]),
+        ("Kelp gro", True, ["Kelp gro"]),
+        ("Kelp grows. Moths fly", False, ["Kelp grows.", "Moths fly"]),
+    ],
+)
+def test_what_the_token_limit_cut_is_left_out(text: str, truncated: bool, expected: list[str]) -> None:
+    assert Reply(text=text, truncated=truncated).sentences == expected
+
+
 # -- refusals ----------------------------------------------------------------------------------------------------------
 
 REFUSALS = (

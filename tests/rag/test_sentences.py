@@ -133,7 +133,7 @@ HOSTILE = [*"([{$.*_\\!?。”'\"<", ". ", "..", ".)", ". (", "\\(", "\\[", "\\(
 @pytest.mark.parametrize("fragment", HOSTILE)
 def test_hostile_text_takes_linear_time(fragment: str) -> None:
     # A pattern that backtracks takes minutes on this; the limit is there to catch it, not to measure.
-    sentence_spans((fragment * 100_000)[:100_000] + "x")
+    sentence_spans((fragment * 50_000)[:50_000] + "x")
 
 
 @pytest.mark.slow

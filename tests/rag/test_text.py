@@ -80,4 +80,4 @@ def test_any_text(text: str) -> None:
     "fragment", ["a-", "a", "a.", "图a-", "aaaa-图", "\\math", "\\mathbf{", "$a", "{", "@", "中", " ", "\u0308"]
 )
 def test_hostile_text_takes_linear_time(fragment: str) -> None:
-    terms((fragment * 100_000)[:100_000] + "中")
+    terms((fragment * 50_000)[:50_000] + "中")
