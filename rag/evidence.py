@@ -143,7 +143,7 @@ def _features(
                 float(question.asks_reason and bool(CAUSE.search(text))),
                 float(question.asks_method and bool(METHOD.search(text))),
                 float(question.asks_name and bool(names)),
-                float(question.seeks_paper and bool(PROPOSAL.search(text))),
+                float((question.seeks_paper or question.wants_list) and bool(PROPOSAL.search(text))),
                 i / max(1, len(texts) - 1),
                 math.log1p(len(text.split())),
                 sentence.cosine - best_cosine,
