@@ -19,12 +19,13 @@ from rag.conversation import Standalone
 from rag.encoder import Encoder
 from rag.errors import ConferError, LLMError, UsageError
 from rag.evidence import ScoredSentence, score_sentences
-from rag.generator import Reply, choose_quotes, messages, stream_reply
-from rag.grounding import Grounding, split_reply
+from rag.generator import choose_quotes, messages, stream_reply
+from rag.grounding import Grounding
 from rag.index import Index
 from rag.live_index import LiveIndex
 from rag.llm import open_llm, parse_spec
 from rag.questions import analyse, check_question
+from rag.reply import Reply
 from rag.retriever import PaperHit, Retriever
 from rag.schema import Answer, Answered, AnswerSentence, Event, Paper, Retrieved, SentenceChecked, Token, Verdict
 from rag.settings import Settings
@@ -196,16 +197,10 @@ class Assistant:
             return refusal(
                 question, asked.text, found.hits, found.confidence, engine=self.engine, usage=reply.usage, by_model=True
             )
-        sentences = split_reply(reply.text)
-        notices = []
-        if reply.truncated:
-            notices.append("The language model's reply was cut off at its token limit.")
-            sentences = (
-                sentences[:-1] if len(sentences) > 1 and not sentences[-1].endswith((".", "!", "?")) else sentences
-            )
+        notices = ["The language model's reply was cut off at its token limit."] if reply.truncated else []
         grounding = Grounding(self.encoder, found.scored)
         drafts: list[Draft] = []
-        for sentence in sentences:
+        for sentence in reply.sentences:
             drafts.append(grounding.check(sentence))
             yield SentenceChecked(sentence=AnswerSentence(text=sentence, verdict=drafts[-1].verdict))
         if all(d.verdict is Verdict.UNSUPPORTED for d in drafts):

@@ -16,8 +16,7 @@ from rag import prompts
 from rag.errors import LLMError
 from rag.evidence import ScoredSentence
 from rag.llm import stream_chunks
-from rag.prompts import Reply as Reply
-from rag.prompts import raw_sentences
+from rag.reply import Reply, raw_sentences
 from rag.schema import Usage
 from rag.settings import Settings
 

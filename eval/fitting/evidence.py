@@ -5,8 +5,8 @@
 Two sources of questions, both asked of the real retriever over lists of 40 to 80 texts:
 
 - `questions.jsonl` beside this file: 696 questions written for this purpose over four lists of 57 machine-learning
-  abstracts of ABSTRACTS (records with `id` and `abstract`), freely or plainly put: facts, hows, whys, searches, near misses (the paper is
-  there, the answer is not) and far misses, each with the numbers of the sentences that answer.
+  abstracts of ABSTRACTS (records with `id` and `abstract`), freely or plainly put: facts, hows, whys, searches, near
+  misses (the paper is there, the answer is not) and far misses, each with the numbers of the sentences that answer.
 - PASSAGE_QUESTIONS: SQuAD 2.0 dev and WikiQA, with the sentences that answer (none for half of them). They are another
   kind of text, so they count little, and only for the evidence model.
 

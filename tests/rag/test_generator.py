@@ -15,7 +15,7 @@ from rag.encoder import Encoder
 from rag.errors import LLMError
 from rag.evidence import ScoredSentence
 from rag.generator import choose_quotes, count_tokens, messages, stream_reply
-from rag.prompts import Reply, refuses, split_reply
+from rag.reply import Reply, refuses, split_reply
 from rag.retriever import PaperHit
 from rag.schema import Paper, Verdict
 from rag.sentences import sentence_spans

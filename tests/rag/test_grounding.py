@@ -11,7 +11,10 @@ from hypothesis import strategies as st
 
 from rag.encoder import Encoder, Vector
 from rag.evidence import ScoredSentence
-from rag.grounding import Grounding, figures, missing_figures, opposed, strange_names
+from rag.figures import figures, missing_figures
+from rag.grounding import Grounding
+from rag.names import strange_names
+from rag.opposition import opposed
 from rag.retriever import PaperHit
 from rag.schema import Paper, Verdict
 from rag.sentences import sentence_spans

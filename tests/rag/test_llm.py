@@ -73,7 +73,7 @@ def test_openai_without_a_key_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) 
 def test_models_that_cannot_chat_are_a_usage_error() -> None:
     spec = parse_spec("openai:gpt-5.2-pro")
     assert spec is not None
-    with pytest.raises(UsageError, match="gpt-5.2-pro"):
+    with pytest.raises(UsageError, match=r"gpt-5\.2-pro"):
         open_llm(spec, Settings(llm_api_key="sk-x"))  # type: ignore[arg-type]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from scripted_server import MakeAssistant
 
-from rag.grounding import missing_figures
+from rag.figures import missing_figures
 from rag.schema import Answered, Token, Verdict
 
 SCRIPT = Path(__file__).parents[2].parent / "shared" / "llm" / "local_llm.py"

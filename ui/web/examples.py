@@ -20,7 +20,7 @@ SUBJECT = re.compile(
     r"(?P<subject>[A-Z][^,;:$<>]{3,70}?)\s+(?:is|are|has|have|can|plays?|remains?|aims?|becomes?)\s", re.ASCII
 )
 NO_SUBJECT = re.compile(
-    r"(?:we|our|this|that|these|those|it|they|in|on|at|by|for|from|with|as|to|while|although|though|when|where|whereas|"
+    r"(?:an?|we|our|this|that|these|those|it|they|in|on|at|by|for|from|with|as|to|while|although|though|when|where|whereas|"
     r"despite|recent\w*|many|most|some|such|one|existing|current|modern|understanding|since|because|if|there|given|"
     r"after|before|during|under|across|among|beyond|unlike|within|without|both|each|how|what|why|whether)\b",
     re.IGNORECASE,

@@ -1,0 +1,160 @@
+"""Does one sentence deny what the other says: negations, opposite directions, winner and loser exchanged."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable
+
+from rag.names import keys, names
+from rag.text import search_text, terms
+
+LITTLE = 0.35  # share of a clause's words that must be the evidence's for the two to speak of the same thing
+NO_NEGATION = re.compile(
+    r"\bnot (?:only|just|merely|simply)\b|\bwhether or not\b|\bno (?:fewer|less|more) than\b", re.I
+)
+CONTRAST = re.compile(r"\b(?:while|whereas|but)\b", re.I)
+FREE = re.compile(r"\b(\w+)-free\b", re.I)
+CLAUSES = re.compile(
+    r"[,;:()]|\b(?:but|while|whereas|although|though|yet|and|which|because|since|when|if|so)\b|[.!?](?=\s)", re.I
+)
+# What stands before `not` is denied too ("training from scratch does not work"); before `without` it is not.
+DENIES = re.compile(
+    r"\b(?:not|never|cannot|neither|nor|fail(?:s|ed|ing)?|unable|lack(?:s|ed|ing)?|hardly|rarely|seldom|whether|unclear|"
+    r"unknown)\b|n't\b",
+    re.I,
+)
+EXCLUDES = re.compile(r"\b(?:no|none|without|instead of|rather than|free of|absence of|avoid(?:s|ed|ing)?)\b", re.I)
+LIGHT = frozenset(terms("require need demand use"))  # denied or not, they say little by themselves
+PREFIXES = ("un", "non", "in", "im", "dis", "de")
+# To improve these is to lower them.
+COSTS = frozenset(
+    terms("latency error cost regret loss memory time delay risk variance overhead complexity perplexity")
+)
+DIRECTIONS = tuple(
+    (re.compile(rf"\b(?:{a})", re.I), re.compile(rf"\b(?:{b})", re.I), COSTS if "improv" in a else frozenset[str]())
+    for a, b in (
+        (
+            r"improv|enhanc|boost|help",
+            r"degrad|worsen|harm|hurt|damag|impair|decreas|reduc|drop|declin|lowers?\b|falls?\b",
+        ),
+        (
+            r"increas|rais(?:es|ed|ing)\b|grow|ris(?:es|ing)\b|elevat|promot|exacerbat",
+            r"decreas|reduc|drop|declin|shrink|lowers?\b|falls?\b|attenuat|suppress|inhibit|mitigat|alleviat|prevent|limit",
+        ),
+        (r"high(?:er|est)?\b", r"low(?:er|est)?\b"),
+        (r"better\b|best\b", r"worse\b|worst\b"),
+        (r"outperform|surpass|exceed|beats?\b", r"underperform|trails?\b|lags?\b|falls? (?:short|behind)"),
+        (r"fast(?:er|est)?\b|quick", r"slow"),
+        (r"more\b|most\b", r"fewer\b|less\b|fewest\b|least\b"),
+        (r"strong", r"weak"),
+        (r"large|big(?:ger|gest)?\b", r"small"),
+        (r"long(?:er|est)?\b", r"short(?:er|est)?\b"),
+        (r"maximi[sz]", r"minimi[sz]"),
+        (r"before\b", r"after\b"),
+        (r"above\b", r"below\b"),
+        (r"always\b", r"never\b"),
+        (r"accept", r"reject"),
+        (r"positive", r"negative"),
+        (r"cheap", r"expensive|costl"),
+        (r"eas(?:y|i)", r"hard(?:er|est)?\b|difficult"),
+    )
+)
+ABOUT = re.compile(r"\b(?:by|from|to|with|under|than|as|in|on|for|at|of)\b|\d")
+BEATS = re.compile(
+    r"\b(?:outperform|surpass|exceed|beat)\w*|\b\w+er than\b|\b(?:more|less|better|worse)\b[^,;.]* than\b", re.I
+)
+
+
+def opposed(sentence: str, evidence: str) -> bool:
+    """Whether the one denies what the other says of the same thing."""
+    said, shown = search_text(sentence), search_text(evidence)
+    return _denied(said, shown) or _turned(said, shown) or _swapped(sentence, evidence)
+
+
+@functools.lru_cache(maxsize=512)
+def _clauses(text: str) -> tuple[tuple[frozenset[str], frozenset[str], frozenset[str]], ...]:
+    """(asserted terms, denied terms, those of them that follow the denying word) of each clause."""
+    result = []
+    for clause in CLAUSES.split(FREE.sub(r"without \1", NO_NEGATION.sub(" ", text))):
+        denies, excludes = DENIES.search(clause), EXCLUDES.search(clause)
+        cue = min((m for m in (denies, excludes) if m), key=lambda m: m.start(), default=None)
+        before = frozenset(terms(clause[: cue.start()] if cue else clause))
+        after = frozenset(terms(clause[cue.end() :])) if cue else frozenset()
+        result.append(
+            (before, after, after) if cue is None or cue is excludes else (frozenset(), before | after, after)
+        )
+    return tuple(result)
+
+
+def _denied(said: str, shown: str) -> bool:
+    """Negation counts where it governs what both speak of: evidence may deny something else on the way."""
+    in_said, in_shown = _clauses(said), _clauses(shown)
+    asserted = frozenset().union(*(a for a, _, _ in in_shown))
+    denied = frozenset().union(*(d for _, d, _ in in_shown))
+    for own in [clause - LIGHT for clause, _, _ in in_said]:
+        for _, _, scope in in_shown:
+            shared = (scope & own) - asserted
+            if shared and (2 * len(shared) >= len(scope) or 2 * len(shared) >= len(own)):
+                return True
+        if len(own & (asserted | denied)) >= LITTLE * len(own) > len(own & asserted):
+            return True  # all that carries the clause is what the evidence denies
+    negative = {t.removeprefix(p) for t in asserted | denied for p in PREFIXES if t.startswith(p)}
+    for _, own, _ in in_said:
+        if own and not own & denied and not own & negative:
+            return True
+    claimed = frozenset().union(*(a for a, _, _ in in_said))
+    return bool(_negatives(asserted - claimed) & (claimed - asserted) or _negatives(claimed - asserted) & asserted)
+
+
+def _negatives(words: Iterable[str]) -> set[str]:
+    """`unbias` for `bias`; other prefixes than `un` and `non` only before longer words: `inform` denies no `form`."""
+    return {p + w for w in words for p in PREFIXES if len(w) > 3 + 2 * (p not in {"un", "non"})}
+
+
+def _turned(said: str, shown: str) -> bool:
+    """Whether the two send the same thing in opposite directions."""
+    for up, down, ignored in DIRECTIONS:
+        mine, theirs = [[_object(text, d) for d in (up, down)] for text in (said, shown)]
+        for i in (0, 1):
+            one, other, same = mine[i], theirs[1 - i], theirs[i] or set()
+            if one is None or other is None:
+                continue
+            alone = mine[1 - i] is None and theirs[i] is None
+            if (one & other) - same - ignored or (alone and not (one and other)):
+                return True
+    return False
+
+
+def _object(text: str, direction: re.Pattern[str]) -> set[str] | None:
+    """What goes in a direction: the next content words, or the last ones before where none follow at once."""
+    found: list[str] = []
+    matches = list(direction.finditer(text))
+    for match in matches:
+        rest = CLAUSES.split(re.sub(r"^\w*", "", text[match.end() :]))[0]
+        rest = ABOUT.split(rest)[0]
+        found += terms(rest)[:3] if terms(rest) else terms(CLAUSES.split(text[: match.start()])[-1])[-2:]
+    return set(found) if matches else None
+
+
+def _swapped(sentence: str, evidence: str) -> bool:
+    """Whether what wins in the sentence is what loses in the evidence ("A outperforms B", "B outperforms A")."""
+    mine, theirs = BEATS.search(sentence), BEATS.search(evidence)
+    if not mine or not theirs:
+        return False
+    passive = [
+        re.search(r"\b(?:is|are|was|were)\s+$", t[: m.start()]) for t, m in ((sentence, mine), (evidence, theirs))
+    ]
+    sides = [(keys(t[: m.start()]), keys(t[m.end() :])) for t, m in ((sentence, mine), (evidence, theirs))]
+    winner = {n.key for n in names(sentence)} & sides[0][bool(passive[0])]
+    return bool(winner & (sides[1][not passive[1]] - sides[1][bool(passive[1])]))
+
+
+def mixed(sentence: str, evidence: str) -> bool:
+    """Whether a part of the sentence takes its words from both sides of a contrast, so that roles may have changed."""
+    sides = [frozenset(terms(p)) for p in CONTRAST.split(evidence)]
+    for part in CONTRAST.split(sentence):
+        words = frozenset(terms(part)) & frozenset().union(*sides)
+        if max(len(words & side) for side in sides) < 0.8 * len(words):
+            return True
+    return False
