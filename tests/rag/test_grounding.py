@@ -312,6 +312,7 @@ NOT_OPPOSED = (
     ("Experts annotated the cases.", "The cases were annotated by experts, not by crowds."),
     ("BERT outperforms T5.", "T5 is outperformed by BERT."),
     ("The authors inform users.", "The form is shown to users."),
+    ("Distillation can first help generalization.", "Distillation may first help and later harm generalization."),
     ("Training from scratch fails.", "Training from scratch does not work at all."),
 )
 
