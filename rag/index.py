@@ -12,61 +12,22 @@ import json
 import logging
 import shutil
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from filelock import FileLock, Timeout
 
+from rag.chroma import open_client
 from rag.encoder import EncodedPassage, Encoder, Vector
 from rag.errors import IndexLockedError, IndexMissingError, PassportError, UsageError
 from rag.lexical import LexicalIndex
-from rag.schema import Paper, Passage, Passport, Span
+from rag.schema import Paper, Passage, Passport
 from rag.sentence_vectors import SentenceVectors
+from rag.stored_passage import StoredPassage, from_metadata, paper_version, to_metadata
 
 log = logging.getLogger(__name__)
 PAGE = 1000  # ids in one call to Chroma
-
-
-@dataclass(frozen=True)
-class StoredPassage:
-    """A passage with where its sentence vectors begin."""
-
-    passage: Passage
-    version: str
-    row: int
-
-
-def paper_version(abstract: str) -> str:
-    """Short hash of an abstract: passages of another version of a paper are never read with it."""
-    return hashlib.sha256(abstract.encode("utf-8", "surrogatepass")).hexdigest()[:12]
-
-
-def _client(folder: Path) -> Any:
-    import chromadb
-    from chromadb.config import Settings as ChromaSettings
-
-    logging.getLogger("chromadb.telemetry").disabled = True
-    spelt = _spelling(folder)
-    client = chromadb.PersistentClient(spelt, settings=ChromaSettings(anonymized_telemetry=False))
-    _OPENED[str(folder)] = (spelt, _inode(folder))
-    return client
-
-
-# Chroma shares one connection among all clients of a process that spell a path alike. A folder that was removed and
-# made again while an index on it was open must not get the connection to the removed files, so it is spelt anew.
-_OPENED: dict[str, tuple[str, int | None]] = {}  # path: how it was spelt last, and the file that was found there
-
-
-def _spelling(folder: Path) -> str:
-    spelt, inode = _OPENED.get(str(folder), (str(folder), None))
-    return spelt if inode in {None, _inode(folder)} else f"{spelt}/."
-
-
-def _inode(folder: Path) -> int | None:
-    database = folder / "chroma.sqlite3"
-    return database.stat().st_ino if database.exists() else None
 
 
 class Index:
@@ -97,7 +58,7 @@ class Index:
         """Open an existing index. Raises IndexMissingError; never creates anything."""
         if not (path / "chroma" / "chroma.sqlite3").is_file():
             raise IndexMissingError(f"no index at {path.resolve()}; make one with: confer ingest FILE --index {path}")
-        client = _client(path / "chroma")
+        client = open_client(path / "chroma")
         if {"papers", "passages"} - {c.name for c in client.list_collections()}:
             client.close()
             raise IndexMissingError(f"no complete index at {path.resolve()}; run: confer ingest FILE --index {path}")
@@ -108,7 +69,7 @@ class Index:
     def create(cls, path: Path, passport: Passport) -> Self:
         """Create an empty index, or finish one whose creation was cut off: the papers collection comes last."""
         path.mkdir(parents=True, exist_ok=True)
-        client = _client(path / "chroma")
+        client = open_client(path / "chroma")
         configuration = {"hnsw": {"space": passport.similarity}}
         client.get_or_create_collection("passages", embedding_function=None, configuration=configuration)
         client.create_collection(
@@ -183,7 +144,7 @@ class Index:
         page = self._passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=["metadatas"])
         result: dict[str, list[StoredPassage]] = {i: [] for i in paper_ids}
         for metadata in page["metadatas"]:
-            stored = _stored_passage(metadata)
+            stored = from_metadata(metadata)
             result[stored.passage.paper_id].append(stored)
         for found in result.values():
             found.sort(key=lambda s: s.passage.position)
@@ -198,7 +159,7 @@ class Index:
             query_embeddings=[query.tolist()], n_results=count, include=["metadatas", "distances"]
         )
         pairs = zip(page["metadatas"][0], page["distances"][0], strict=True)
-        return [(_stored_passage(metadata), 1.0 - float(distance)) for metadata, distance in pairs]
+        return [(from_metadata(metadata), 1.0 - float(distance)) for metadata, distance in pairs]
 
     def sentence_vectors(self, stored: StoredPassage) -> Vector:
         """Return the vectors of a passage's sentences, shape (sentences, dimension)."""
@@ -229,7 +190,7 @@ class Index:
             version = paper_version(paper.abstract)
             ids.append(f"{paper.id}:{version}:{passage.position}")
             vectors.append(vector.vector.tolist())
-            metadatas.append(_passage_metadata(passage, version, row))
+            metadatas.append(to_metadata(passage, version, row))
             row += len(passage.sentences)
         means, begin = [], 0
         for own in passages:
@@ -332,22 +293,3 @@ def _corpus_hash(papers: dict[str, Paper]) -> str:
 
 def _papers(page: Any) -> list[Paper]:
     return [Paper.model_validate_json(str(metadata["paper"])) for metadata in page["metadatas"]]
-
-
-def _passage_metadata(passage: Passage, version: str, row: int) -> dict[str, str | int]:
-    spans = json.dumps([[s.start, s.end] for s in passage.sentences], separators=(",", ":"))
-    return {
-        "paper_id": passage.paper_id, "version": version, "position": passage.position,
-        "start": passage.start, "end": passage.end, "sentences": spans, "row": row,
-    }  # fmt: skip
-
-
-def _stored_passage(metadata: Any) -> StoredPassage:
-    passage = Passage(
-        paper_id=metadata["paper_id"],
-        position=metadata["position"],
-        start=metadata["start"],
-        end=metadata["end"],
-        sentences=[Span(start=start, end=end) for start, end in json.loads(metadata["sentences"])],
-    )
-    return StoredPassage(passage, version=metadata["version"], row=metadata["row"])

@@ -131,8 +131,8 @@ def _object(text: str, direction: re.Pattern[str]) -> set[str] | None:
     found: list[str] = []
     matches = list(direction.finditer(text))
     for match in matches:
-        rest = CLAUSES.split(re.sub(r"^\w*", "", text[match.end() :]))[0]
-        rest = ABOUT.split(rest)[0]
+        after = re.sub(r"^\w*(?:\s+(?:and|or)\b)?", "", text[match.end() :])  # "help and later harm X": both have X
+        rest = ABOUT.split(CLAUSES.split(after)[0])[0]
         found += terms(rest)[:3] if terms(rest) else terms(CLAUSES.split(text[: match.start()])[-1])[-2:]
     return set(found) if matches else None
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.encoder import Encoder, Vector
-from rag.index import Index, StoredPassage, paper_version
+from rag.index import Index
 from rag.schema import Paper
+from rag.stored_passage import StoredPassage, paper_version
 from rag.text import CJK, search_text, terms
 
 DENSE_WEIGHT, SENTENCE_WEIGHT, LEXICAL_WEIGHT = 1.0, 1.0, 1.5

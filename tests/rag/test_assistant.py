@@ -6,7 +6,10 @@ import asyncio
 import subprocess
 import sys
 import threading
+from collections.abc import Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any, TypeVar
 
 import pytest
 
@@ -15,6 +18,14 @@ from rag import Assistant, ConferError, Encoder, Settings, UsageError
 from rag.errors import IndexMissingError, PassportError
 from rag.index import Index
 from rag.schema import Answer, Answered, Retrieved, SentenceChecked, Token
+
+Result = TypeVar("Result")
+
+
+def run(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine in a thread of its own: the browser tests leave a loop running in the main one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
 
 
 def assert_consistent(answer: Answer) -> None:
@@ -125,7 +136,7 @@ def test_event_loops_and_threads_get_the_same_answers(sample_assistant: Assistan
         assert isinstance(events[-1], Answered)
         return [a.text for a in answers]
 
-    assert asyncio.run(ask_all()) == expected
+    assert run(ask_all()) == expected
     results: dict[int, list[str]] = {}
 
     def work(number: int) -> None:
@@ -193,7 +204,7 @@ def test_a_stream_left_early_in_an_event_loop_is_closed(sample_assistant: Assist
             return event.kind
         return "none"
 
-    assert asyncio.run(first_event()) == "retrieved"
+    assert run(first_event()) == "retrieved"
 
 
 @pytest.mark.parametrize("top_k", [0, -1])
