@@ -16,13 +16,16 @@ UNITS = [
 TENS = {
     w: 10 * n for n, w in enumerate(["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"], 2)
 }
-TIMES = {"twice": 2, "double": 2, "doubles": 2, "doubled": 2, "thrice": 3, "triple": 3, "triples": 3, "tripled": 3}
+TIMES = {
+    "twice": 2, "double": 2, "doubles": 2, "doubled": 2, "doubling": 2,
+    "thrice": 3, "triple": 3, "triples": 3, "tripled": 3, "tripling": 3,
+}  # fmt: skip
 VALUES = {word: n for n, word in enumerate(UNITS)} | TENS | TIMES
 SPELLED = re.compile(rf"\b({'|'.join(TENS)})-({'|'.join(UNITS[1:10])})\b|\b({'|'.join(VALUES)})\b", re.IGNORECASE)
 FIGURE = re.compile(
     r"(?<![A-Za-z0-9_@.])(?<![A-Za-z]-)(\d{1,3}(?:,\d{3})+(?!\d)(?:\.\d+)?|\d+(?:\.\d+)*|\.\d+)"
     r"(?:([kKMBT])(?![A-Za-z0-9])|[\s-]?(%|(?:percent(?:age points?)?|per cent|thousand|million|billion|trillion|"
-    r"[KMGTP]i?B|[mnu]s|[kMG]Hz)\b))?"
+    r"[KMGTP]i?B|[mnuµμ]?s|[kMG]?Hz)\b))?"
 )
 SIZE_IN_NAME = re.compile(r"(?<=[A-Za-z0-9]-)(\d+(?:\.\d+)?)([KMBT])\b")
 SCALE = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12} | {

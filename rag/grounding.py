@@ -34,7 +34,7 @@ TELLING = frozenset(
         "several multiple many well known called named base based aim aims address addresses include includes "
         "including contain contains consist consists research researcher team goal purpose main key important "
         "overall therefore thus however moreover additionally furthermore also compare compared respectively "
-        "namely way ways kind type order lead leads due example"
+        "namely way ways kind type order lead leads due example ones"
     )
 )
 # Words that say the same in reports of results; each counts as the first of its group.
@@ -43,7 +43,7 @@ SAME = {
     for group in (
         terms(line)
         for line in (
-            "increase rise raise grow", "decrease fall drop decline reduce lower", "need require demand",
+            "increase rise raise grow", "decrease fall drop decline reduce lower cut", "need require demand",
             "stay remain retain", "vanish disappear", "collect cover contain hold include comprise span",
             "available release host publish", "classify sort categorize", "predict forecast", "identify detect",
             "verify check validate", "outperform surpass exceed beat", "match equal", "train fit", "speed fast quick",

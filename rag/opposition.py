@@ -6,6 +6,7 @@ import functools
 import re
 from collections.abc import Iterable
 
+from rag.figures import figures
 from rag.names import keys, names
 from rag.text import search_text, terms
 
@@ -16,12 +17,12 @@ NO_NEGATION = re.compile(
 CONTRAST = re.compile(r"\b(?:while|whereas|but)\b", re.I)
 FREE = re.compile(r"\b(\w+)-free\b", re.I)
 CLAUSES = re.compile(
-    r"[,;:()]|\b(?:but|while|whereas|although|though|yet|and|which|because|since|when|if|so)\b|[.!?](?=\s)", re.I
+    r",(?!\d)|[;:()]|\b(?:but|while|whereas|although|though|yet|and|which|because|since|when|if|so)\b|[.!?](?=\s)", re.I
 )
 # What stands before `not` is denied too ("training from scratch does not work"); before `without` it is not.
 DENIES = re.compile(
     r"\b(?:not|never|cannot|neither|nor|fail(?:s|ed|ing)?|unable|lack(?:s|ed|ing)?|hardly|rarely|seldom|whether|unclear|"
-    r"unknown)\b|n't\b",
+    r"unknown|disappear(?:s|ed)?|vanish(?:es|ed)?|absent|insufficient)\b|n't\b",
     re.I,
 )
 EXCLUDES = re.compile(r"\b(?:no|none|without|instead of|rather than|free of|absence of|avoid(?:s|ed|ing)?)\b", re.I)
@@ -40,7 +41,8 @@ DIRECTIONS = tuple(
         ),
         (
             r"increas|rais(?:es|ed|ing)\b|grow|ris(?:es|ing)\b|elevat|promot|exacerbat",
-            r"decreas|reduc|drop|declin|shrink|lowers?\b|falls?\b|attenuat|suppress|inhibit|mitigat|alleviat|prevent|limit",
+            r"decreas|reduc|drop|declin|shrink|lowers?\b|falls?\b|cuts?\b|attenuat|suppress|inhibit|mitigat|alleviat|prevent|"
+            r"limit",
         ),
         (r"high(?:er|est)?\b", r"low(?:er|est)?\b"),
         (r"better\b|best\b", r"worse\b|worst\b"),
@@ -61,6 +63,12 @@ DIRECTIONS = tuple(
     )
 )
 ABOUT = re.compile(r"\b(?:by|from|to|with|under|than|as|in|on|for|at|of)\b|\d")
+PRONOUN = re.compile(r"\s*(?:it|them|these|this|those)\b")
+FROM_TO = re.compile(r"\bfrom\s+([^,;:]+?)\s+to\s+([^,;:]+)", re.I)
+# What stands after these is what something is compared with: never the one that the clause is about.
+BESIDE = re.compile(
+    r"\b(?:unlike|than|compared (?:with|to)|relative to|in contrast to|versus|vs\.?|against)\s+([^,;:]*)", re.I
+)
 BEATS = re.compile(
     r"\b(?:outperform|surpass|exceed|beat)\w*|\b\w+er than\b|\b(?:more|less|better|worse)\b[^,;.]* than\b", re.I
 )
@@ -69,7 +77,7 @@ BEATS = re.compile(
 def opposed(sentence: str, evidence: str) -> bool:
     """Whether the one denies what the other says of the same thing."""
     said, shown = search_text(sentence), search_text(evidence)
-    return _denied(said, shown) or _turned(said, shown) or _swapped(sentence, evidence)
+    return _denied(said, shown) or _turned(said, shown) or _swapped(sentence, evidence) or _reversed(said, shown)
 
 
 @functools.lru_cache(maxsize=512)
@@ -133,6 +141,8 @@ def _object(text: str, direction: re.Pattern[str]) -> set[str] | None:
     for match in matches:
         after = re.sub(r"^\w*(?:\s+(?:and|or)\b)?", "", text[match.end() :])  # "help and later harm X": both have X
         rest = ABOUT.split(CLAUSES.split(after)[0])[0]
+        if PRONOUN.match(after):  # "reduce errors at first and increase them later"
+            found += terms(text[: match.start()])[-8:]
         found += terms(rest)[:3] if terms(rest) else terms(CLAUSES.split(text[: match.start()])[-1])[-2:]
     return set(found) if matches else None
 
@@ -150,11 +160,51 @@ def _swapped(sentence: str, evidence: str) -> bool:
     return bool(winner & (sides[1][not passive[1]] - sides[1][bool(passive[1])]))
 
 
+def _reversed(said: str, shown: str) -> bool:
+    """Whether one goes from A to B where the other goes from B to A."""
+    mine, theirs = FROM_TO.search(said), FROM_TO.search(shown)
+    if not mine or not theirs:
+        return False
+    origin, goal = set(terms(mine.group(1))), set(terms(mine.group(2)))
+    start, end = set(terms(theirs.group(1))), set(terms(theirs.group(2)))
+    return bool(origin & (end - start)) and not origin & (start - end) and bool(goal & start)
+
+
 def mixed(sentence: str, evidence: str) -> bool:
-    """Whether a part of the sentence takes its words from both sides of a contrast, so that roles may have changed."""
+    """Whether the sentence has the evidence's words, but may have put them together in another way."""
+    return _across(sentence, evidence) or _beside(sentence, evidence) or _rebound(sentence, evidence)
+
+
+def _across(sentence: str, evidence: str) -> bool:
+    """Whether a part of the sentence takes its words from both sides of a contrast."""
     sides = [frozenset(terms(p)) for p in CONTRAST.split(evidence)]
+    subject = frozenset(terms(CONTRAST.split(evidence)[0])[:5])  # which both sides may be about
     for part in CONTRAST.split(sentence):
-        words = frozenset(terms(part)) & frozenset().union(*sides)
+        words = frozenset(terms(part)) & frozenset().union(*sides) - subject
         if max(len(words & side) for side in sides) < 0.8 * len(words):
             return True
+    return False
+
+
+def _beside(sentence: str, evidence: str) -> bool:
+    """Whether the sentence is about what the evidence only compares with ("more than AlphaFix")."""
+    compared, main = (frozenset(terms(t)) for t in _compared(evidence))
+    mine, told = (frozenset(terms(t)) for t in _compared(sentence))
+    return bool((compared - main) & (told - mine))
+
+
+def _compared(text: str) -> tuple[str, str]:
+    return " ".join(m.group(1) for m in BESIDE.finditer(text)), BESIDE.sub(" ", text)
+
+
+def _rebound(sentence: str, evidence: str) -> bool:
+    """Whether a figure stands beside a name that the evidence has, but with another figure."""
+    shown = [(figures(c), {n.key for n in names(f"x {c}")}) for c in CLAUSES.split(evidence)]
+    for clause in CLAUSES.split(sentence):
+        said = {n.key for n in names(f"x {clause}")}
+        for figure in figures(clause):
+            beside = set().union(*(own for there, own in shown if figure in there))
+            elsewhere = set().union(*(own for there, own in shown if there and figure not in there))
+            if beside and said & (elsewhere - beside):
+                return True
     return False
