@@ -37,6 +37,7 @@ $(VENV)/bin/python:
 
 # torch first and pinned: the constraint names the release the tests ran with.
 $(INSTALLED): pyproject.toml constraints.txt | $(VENV)/bin/python
+	@echo "Installing Confer and what it needs into $(VENV): some 1.5 GB, a few minutes."
 	$(BIN)/python -m pip install -q -c constraints.txt torch
 	$(BIN)/python -m pip install -q -c constraints.txt -e .
 	touch $@

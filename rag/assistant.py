@@ -23,7 +23,7 @@ from rag.generator import choose_quotes, messages, stream_reply
 from rag.grounding import Grounding
 from rag.index import Index
 from rag.live_index import LiveIndex
-from rag.llm import open_llm, parse_spec
+from rag.llm import check_spec, open_llm, parse_spec
 from rag.questions import analyse, check_question
 from rag.reply import Reply
 from rag.retriever import PaperHit, Retriever
@@ -72,7 +72,9 @@ class Assistant:
         settings = settings.model_copy(
             update={"index": Path(index or settings.index), "llm": settings.llm if llm is None else llm}
         )
-        parse_spec(settings.llm)
+        spec = parse_spec(settings.llm)
+        if spec is not None:
+            check_spec(spec, settings)  # before anything is loaded
         store = Index.open(settings.index)
         try:
             encoder = encoder or Encoder(settings.encoder, offline=settings.offline)

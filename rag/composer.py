@@ -30,9 +30,9 @@ class Draft:
 def compose(question: Question, scored: Sequence[ScoredSentence]) -> list[Draft]:
     """Choose and order the sentences of an extractive answer; `scored` comes best first and is not empty."""
     if question.wants_list:
-        return _by_paper(scored, LIST_RELATIVE, LIST_PAPERS, LIST_SENTENCES)
+        return _by_paper(scored, LIST_RELATIVE, LIST_PAPERS, LIST_SENTENCES, at_least=1)
     if question.wants_comparison:
-        return _by_paper(scored, COMPARE_RELATIVE, COMPARE_PAPERS, COMPARE_SENTENCES)
+        return _by_paper(scored, COMPARE_RELATIVE, COMPARE_PAPERS, COMPARE_SENTENCES, at_least=2)
     return _from_one(scored)
 
 
@@ -51,7 +51,9 @@ def _from_one(scored: Sequence[ScoredSentence]) -> list[Draft]:
     return [Draft(s.quote, (s,)) for s in sorted(chosen, key=lambda s: s.start)]
 
 
-def _by_paper(scored: Sequence[ScoredSentence], relative: float, papers: int, sentences: int) -> list[Draft]:
+def _by_paper(
+    scored: Sequence[ScoredSentence], relative: float, papers: int, sentences: int, *, at_least: int
+) -> list[Draft]:
     """The best sentences of each paper that comes near the best one, under its label; best paper first."""
     groups: dict[str, list[ScoredSentence]] = {}
     for sentence in scored:
@@ -60,7 +62,7 @@ def _by_paper(scored: Sequence[ScoredSentence], relative: float, papers: int, se
     floor = relative * ranked[0][0].hit.score
     drafts = []
     for position, group in enumerate(ranked[:papers]):
-        if position >= 2 and group[0].hit.score < floor:  # fewer than two papers make no list
+        if position >= at_least and group[0].hit.score < floor:
             break
         own = sorted(group[:sentences], key=lambda s: s.start)
         drafts += [Draft(s.quote, (s,), lead=s.hit.paper.label if s is own[0] else "") for s in own]

@@ -7,13 +7,19 @@ near and far misses; the other, for questions that ask which papers there are, o
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 
 from rag.evidence import FEATURES, ScoredSentence, logistic, wanted_terms, weights
 from rag.lexical import LexicalIndex
-from rag.questions import Question
+from rag.questions import AUTHORS, Question
 from rag.retriever import PaperHit
-from rag.text import search_text, terms
+from rag.schema import Paper
+from rag.text import CJK, search_text, terms
+
+# Names of things that a record either has or has not; where it has not, the papers do not say.
+RELEASE = re.compile(r"https?://|\bcodes?\b|github|open[- ]?sourc|\breleas|publicly|\bavailable\b|repositor", re.I)
+ABSENT = 0.1  # confidence where what is asked for is not there
 
 CONFIDENCE_FEATURES = (
     "best", "second", "cosine", "coverage", "paper_coverage", "unseen", "dense", "margin", "best_paper", 
@@ -57,10 +63,19 @@ def confidence(
     question: Question, hits: Sequence[PaperHit], scored: Sequence[ScoredSentence], lexical: LexicalIndex
 ) -> float:
     """Probability, 0 to 1, that the evidence answers the question; 0 without evidence."""
-    if not scored or not question.terms:
+    if not scored or not any(len(term) > 1 or CJK.match(term) for term in question.terms):
         return 0.0
+    if not question.wants_list and asked_for_is_absent(question, scored[0].hit.paper):
+        return ABSENT
     model = weights()["topic" if question.wants_list else "confidence"]
     return logistic(confidence_features(question, hits, scored, lexical), CONFIDENCE_FEATURES, model)
+
+
+def asked_for_is_absent(question: Question, paper: Paper) -> bool:
+    """Whether a question asks for authors or code that the best paper's record does not mention at all."""
+    if question.asks_authors and not paper.authors and not AUTHORS.search(paper.abstract):
+        return True
+    return question.asks_code and not paper.url and not RELEASE.search(paper.abstract)
 
 
 def threshold() -> float:

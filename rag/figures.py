@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from decimal import Decimal
 
-from rag.text import search_text
+from rag.text import STOPWORDS, search_text, terms
 
 URL = re.compile(r"(?:https?://|www\.)[^\s)\]}>,;\"']+")
 POWER = re.compile(r"\^\s*\{?\s*([-−+]?[\w.]+)\s*\}?")
@@ -43,16 +43,33 @@ def figures(text: str) -> set[str]:
 
 def all_figures(text: str, skipped: frozenset[str]) -> set[str]:
     """`figures`, with the number words that are `skipped`."""
+    return {normal(n, (letter or unit).lower()) for n, letter, unit in FIGURE.findall(_in_digits(text, skipped))}
+
+
+def counted(text: str) -> dict[str, list[str]]:
+    """The words right after each figure, which mostly name what is counted: `3,208 pupils of` gives `pupil`.
+
+    A figure that a function word or a sign follows counts nothing.
+    """
+    plain = _in_digits(text, frozenset({"zero", "one"}))
+    found: dict[str, list[str]] = {}
+    for match in FIGURE.finditer(plain):
+        number, letter, unit = match.groups(default="")
+        after = re.match(r"\+?[\s-]+((?:[A-Za-z][\w'-]*\s*){1,3})", plain[match.end() :])
+        if after and after.group(1).split()[0].casefold() not in STOPWORDS:
+            found.setdefault(normal(number, (letter or unit).lower()), []).extend(terms(after.group(1)))
+    return found
+
+
+def _in_digits(text: str, skipped: frozenset[str]) -> str:
+    """The text as it is searched, with number words as digits."""
 
     def digits(match: re.Match[str]) -> str:
         tens, unit, word = (group.lower() if group else "" for group in match.groups())
         return match.group() if word in skipped else str(VALUES[word] if word else TENS[tens] + VALUES[unit])
 
     plain = search_text(POWER.sub(r" pow\1 ", URL.sub(" ", text))).replace("\\", "")
-    found = set()
-    for number, letter, unit in FIGURE.findall(SPELLED.sub(digits, plain)):
-        found.add(normal(number, (letter or unit).lower()))
-    return found
+    return SPELLED.sub(digits, plain)
 
 
 def normal(number: str, unit: str) -> str:

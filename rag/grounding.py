@@ -20,7 +20,7 @@ from rag.text import search_text, terms
 
 SUPPORTED_COVERAGE, SUPPORTED_COSINE = 0.55, 0.60
 WEAK_COVERAGE, WEAK_COSINE = 0.35, 0.50
-FULL_COVERAGE, FULL_COSINE = 0.85, 0.35  # short sentences whose every word is there
+FULL_COVERAGE, FULL_COSINE = 0.85, 0.25  # short sentences whose every word is there
 MOST = 64  # sentences that are looked at; the model saw the best few of them
 TRIED = 6  # best matches whose claims are compared
 # Words with which any paper may be told; that the evidence lacks them says nothing.

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 from urllib.parse import SplitResult, urlsplit
 
@@ -84,6 +85,14 @@ def find_key(spec: Spec, settings: Settings) -> str | None:
         if not key:
             raise UsageError("openai: models need a key in CONFER_LLM_API_KEY or OPENAI_API_KEY")
     return key
+
+
+def check_spec(spec: Spec, settings: Settings) -> None:
+    """Raise UsageError for what is wrong with a spec at first sight: a missing key, a file that is not there."""
+    find_key(spec, settings)
+    location = Path(spec.model).expanduser()
+    if not spec.base and not location.is_file() and ":" not in spec.model:
+        raise UsageError(f"gguf: no file {location} (or name one on the hub: gguf:OWNER/REPO:FILE.gguf)")
 
 
 def open_llm(spec: Spec, settings: Settings) -> Any:

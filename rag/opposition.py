@@ -6,7 +6,7 @@ import functools
 import re
 from collections.abc import Iterable
 
-from rag.figures import figures
+from rag.figures import counted, figures
 from rag.names import keys, names
 from rag.text import search_text, terms
 
@@ -22,11 +22,13 @@ CLAUSES = re.compile(
 # What stands before `not` is denied too ("training from scratch does not work"); before `without` it is not.
 DENIES = re.compile(
     r"\b(?:not|never|cannot|neither|nor|fail(?:s|ed|ing)?|unable|lack(?:s|ed|ing)?|hardly|rarely|seldom|whether|unclear|"
-    r"unknown|disappear(?:s|ed)?|vanish(?:es|ed)?|absent|insufficient)\b|n't\b",
+    r"unknown)\b|n't\b",
     re.I,
 )
+ENDS = re.compile(r"\b(?:disappear(?:s|ed)?|vanish(?:es|ed)?|absent|insufficient)\b", re.I)  # deny what stands before
 EXCLUDES = re.compile(r"\b(?:no|none|without|instead of|rather than|free of|absence of|avoid(?:s|ed|ing)?)\b", re.I)
 LIGHT = frozenset(terms("require need demand use"))  # denied or not, they say little by themselves
+NOTHING: frozenset[str] = frozenset()
 PREFIXES = ("un", "non", "in", "im", "dis", "de")
 # To improve these is to lower them.
 COSTS = frozenset(
@@ -67,7 +69,9 @@ PRONOUN = re.compile(r"\s*(?:it|them|these|this|those)\b")
 FROM_TO = re.compile(r"\bfrom\s+([^,;:]+?)\s+to\s+([^,;:]+)", re.I)
 # What stands after these is what something is compared with: never the one that the clause is about.
 BESIDE = re.compile(
-    r"\b(?:unlike|than|compared (?:with|to)|relative to|in contrast to|versus|vs\.?|against)\s+([^,;:]*)", re.I
+    r"(\b(?:prefer|favou?r)[^,;:.]*)\bover\b([^,;:]*)|"
+    r"\b(?:unlike|than|compared (?:with|to)|relative to|in contrast to|versus|vs\.?|against)\s+([^,;:]*)",
+    re.I,
 )
 BEATS = re.compile(
     r"\b(?:outperform|surpass|exceed|beat)\w*|\b\w+er than\b|\b(?:more|less|better|worse)\b[^,;.]* than\b", re.I
@@ -85,13 +89,17 @@ def _clauses(text: str) -> tuple[tuple[frozenset[str], frozenset[str], frozenset
     """(asserted terms, denied terms, those of them that follow the denying word) of each clause."""
     result = []
     for clause in CLAUSES.split(FREE.sub(r"without \1", NO_NEGATION.sub(" ", text))):
-        denies, excludes = DENIES.search(clause), EXCLUDES.search(clause)
-        cue = min((m for m in (denies, excludes) if m), key=lambda m: m.start(), default=None)
-        before = frozenset(terms(clause[: cue.start()] if cue else clause))
-        after = frozenset(terms(clause[cue.end() :])) if cue else frozenset()
-        result.append(
-            (before, after, after) if cue is None or cue is excludes else (frozenset(), before | after, after)
-        )
+        found = [(m.start(), m.end(), kind) for kind in (DENIES, EXCLUDES, ENDS) for m in kind.finditer(clause)]
+        start, end, kind = min(found, default=(len(clause), len(clause), None), key=lambda f: f[0])
+        before, after = frozenset(terms(clause[:start])), frozenset(terms(clause[end:]))
+        if kind is EXCLUDES:
+            result.append((before, after, after))
+        elif kind is None or sum(k is not EXCLUDES for _, _, k in found) % 2 == 0:  # "does not vanish" denies nothing
+            result.append((frozenset(terms(clause)), NOTHING, NOTHING))
+        elif kind is ENDS:
+            result.append((after, before, NOTHING))
+        else:
+            result.append((NOTHING, before | after, after))
     return tuple(result)
 
 
@@ -100,12 +108,13 @@ def _denied(said: str, shown: str) -> bool:
     in_said, in_shown = _clauses(said), _clauses(shown)
     asserted = frozenset().union(*(a for a, _, _ in in_shown))
     denied = frozenset().union(*(d for _, d, _ in in_shown))
-    for own in [clause - LIGHT for clause, _, _ in in_said]:
+    for clause, own_denied, _ in in_said:
+        own = clause - LIGHT
         for _, _, scope in in_shown:
             shared = (scope & own) - asserted
             if shared and (2 * len(shared) >= len(scope) or 2 * len(shared) >= len(own)):
                 return True
-        if len(own & (asserted | denied)) >= LITTLE * len(own) > len(own & asserted):
+        if not own_denied & denied and len(own & (asserted | denied)) >= LITTLE * len(own) > len(own & asserted):
             return True  # all that carries the clause is what the evidence denies
     negative = {t.removeprefix(p) for t in asserted | denied for p in PREFIXES if t.startswith(p)}
     for _, own, _ in in_said:
@@ -179,11 +188,8 @@ def _across(sentence: str, evidence: str) -> bool:
     """Whether a part of the sentence takes its words from both sides of a contrast."""
     sides = [frozenset(terms(p)) for p in CONTRAST.split(evidence)]
     subject = frozenset(terms(CONTRAST.split(evidence)[0])[:5])  # which both sides may be about
-    for part in CONTRAST.split(sentence):
-        words = frozenset(terms(part)) & frozenset().union(*sides) - subject
-        if max(len(words & side) for side in sides) < 0.8 * len(words):
-            return True
-    return False
+    only = [side.difference(subject, *(s for s in sides if s is not side)) for side in sides]
+    return any(sum(not own.isdisjoint(terms(part)) for own in only) > 1 for part in CONTRAST.split(sentence))
 
 
 def _beside(sentence: str, evidence: str) -> bool:
@@ -194,17 +200,21 @@ def _beside(sentence: str, evidence: str) -> bool:
 
 
 def _compared(text: str) -> tuple[str, str]:
-    return " ".join(m.group(1) for m in BESIDE.finditer(text)), BESIDE.sub(" ", text)
+    compared = " ".join(m.group(2) or m.group(3) or "" for m in BESIDE.finditer(text))
+    return compared, BESIDE.sub(lambda m: m.group(1) or " ", text)
 
 
 def _rebound(sentence: str, evidence: str) -> bool:
-    """Whether a figure stands beside a name that the evidence has, but with another figure."""
-    shown = [(figures(c), {n.key for n in names(f"x {c}")}) for c in CLAUSES.split(evidence)]
+    """Whether a figure counts something else, or stands beside a name that the evidence has with another figure."""
+    there = counted(evidence)
+    if any(n in there and words[0] not in there[n] for n, words in counted(sentence).items()):
+        return True
+    shown = [(figures(c), {n.key for n in names(c)}) for c in CLAUSES.split(evidence)]
     for clause in CLAUSES.split(sentence):
-        said = {n.key for n in names(f"x {clause}")}
+        said = {n.key for n in names(clause)}
         for figure in figures(clause):
-            beside = set().union(*(own for there, own in shown if figure in there))
-            elsewhere = set().union(*(own for there, own in shown if there and figure not in there))
+            beside = set().union(*(own for held, own in shown if figure in held))
+            elsewhere = set().union(*(own for held, own in shown if held and figure not in held))
             if beside and said & (elsewhere - beside):
                 return True
     return False

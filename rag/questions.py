@@ -41,6 +41,12 @@ COMPARE = re.compile(
     r"\bboth\b.*\band\b|\bin common\b|\bcontrast\b|比较|区别|不同",
     re.I,
 )
+CODE = re.compile(r"\b(?:source code|code|github|repo(?:sitory)?|open[- ]?sourced?|download)\b|代码|开源", re.I)
+AUTHORS = re.compile(
+    r"\bwho (?:wrote|are the (?:authors?|people)|is the (?:first |lead )?author|published|did this)\b|\bauthors?\b|"
+    r"\baffiliation\b|\bwhich (?:university|lab|institution|company)\b|作者|机构",
+    re.I,
+)
 # Words that a question is made of but that an answer need not repeat.
 NAMED = re.compile(r"\b(?:[A-Z][a-z]*[A-Z0-9]\w*|[A-Z]{2,}\w*|\w+-\d\w*)\b|(?<=[a-z,] )[A-Z][a-z]{2,}\b")
 ASKING = frozenset(
@@ -62,6 +68,8 @@ class Question:
     asks_reason: bool
     asks_method: bool
     asks_name: bool
+    asks_code: bool
+    asks_authors: bool
     seeks_paper: bool
     names: tuple[str, ...]
     wants_list: bool
@@ -90,6 +98,8 @@ def analyse(text: str) -> Question:
         asks_reason=bool(REASON.search(folded)),
         asks_method=bool(METHOD.search(folded)),
         asks_name=bool(NAME.search(folded)),
+        asks_code=bool(CODE.search(folded)),
+        asks_authors=bool(AUTHORS.search(folded)),
         seeks_paper=bool(SEEKS.search(folded)),
         names=tuple(dict.fromkeys(NAMED.findall(folded))),
         wants_list=bool(LIST.search(folded)),

@@ -12,5 +12,5 @@ SAMPLE = Path(str(importlib.resources.files("ingest") / "sample" / "icml2026_sam
 
 
 def holds_sample(papers: Sequence[Paper]) -> bool:
-    """Whether some papers came from the sample, so that the page can say so."""
-    return any(Path(source.file).name == SAMPLE.name for paper in papers for source in paper.sources)
+    """Whether the papers are the sample's and no others, so that the page can say so."""
+    return bool(papers) and all(any(Path(s.file).name == SAMPLE.name for s in p.sources) for p in papers)

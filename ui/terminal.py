@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 
 from rag.schema import Answer, Paper
+from rag.sentences import MATH
 
 WIDTH = 100
 
@@ -19,13 +21,20 @@ def answer_text(answer: Answer) -> str:
         lines += ["", "Nearest papers:"]
         for paper in answer.nearest:
             lines += _wrap(f"- {_name(paper)}", indent="  ")
+    said = {s.text for s in answer.sentences}
     for citation in answer.citations:
         lines += ["", *_wrap(f"[{citation.marker}] {_name(citation.paper)}", indent="    ")]
-        for evidence in citation.evidence:
+        for evidence in (e for e in citation.evidence if e.quote not in said):
             lines += _wrap(f"“{evidence.quote}”", first="    ", indent="    ")
     lines += ["", *(f"Note: {notice}" for notice in answer.notices)]
-    lines.append(f"{answer.engine} · confidence {answer.confidence:.2f}")
-    return "\n".join(lines)
+    verbatim = " (every sentence is quoted as it stands)" if answer.engine == "extractive" and answer.citations else ""
+    lines.append(f"{answer.engine}{verbatim} · confidence {answer.confidence:.2f}")
+    return _plain_maths("\n".join(lines))
+
+
+def _plain_maths(text: str) -> str:
+    """Drop the dollars around maths that reads as well without: `pass@$1$`, `$k$`."""
+    return MATH.sub(lambda m: m.group()[1:-1] if re.fullmatch(r"\$[\w+=., -]+\$", m.group()) else m.group(), text)
 
 
 def _name(paper: Paper) -> str:

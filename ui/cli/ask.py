@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -28,6 +29,8 @@ def ask_command(
     from rag.assistant import Assistant
     from ui.terminal import answer_text
 
+    if sys.stderr.isatty():
+        print("Loading the encoder …", end="\r", file=sys.stderr)
     with Assistant.open(settings=settings) as assistant:
         answer = assistant.ask(question)
     print(answer.model_dump_json(indent=2) if json else answer_text(answer))
