@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
@@ -14,7 +15,7 @@ from typing import Any, Self
 from rag import conversation
 from rag.citing import answer_from, refusal
 from rag.composer import Draft, compose
-from rag.confidence import confidence, threshold
+from rag.confidence import ABSENT, confidence, says_nothing_of, threshold
 from rag.conversation import Standalone
 from rag.encoder import Encoder
 from rag.errors import ConferError, LLMError, UsageError
@@ -165,6 +166,8 @@ class Assistant:
         focus = analyse(asked.focus)
         scored = score_sentences(focus, hits, lexical)
         sure = confidence(focus, hits, scored, lexical)
+        if scored and asked.search != asked.focus and says_nothing_of(focus, scored[0].hit.paper):
+            sure = min(sure, ABSENT)
         timings = {"retrieval": retrieved - started, "evidence": time.perf_counter() - retrieved}
         return Found(hits, scored, sure, timings)
 
@@ -190,11 +193,12 @@ class Assistant:
     def _generate(self, question: str, asked: Standalone, found: Found) -> Generator[Event, None, Answer]:
         """Let the LLM write, then check each sentence. Raises LLMError where nothing usable came of it."""
         llm = self._open_llm()
-        quotes = choose_quotes(found.scored, self.settings)
+        quotes = choose_quotes(found.scored, self.settings, asked.text)
         reply = Reply()
-        for delta, so_far in stream_reply(llm, messages(asked.text, quotes), self.settings):
-            reply = so_far
-            yield Token(text=delta)
+        with closing(stream_reply(llm, messages(asked.text, quotes), self.settings)) as pieces:
+            for delta, so_far in pieces:
+                reply = so_far
+                yield Token(text=delta)
         if reply.refuses:
             return refusal(
                 question, asked.text, found.hits, found.confidence, engine=self.engine, usage=reply.usage, by_model=True
@@ -215,7 +219,10 @@ class Assistant:
         assert self.spec is not None
         with self._lock:
             if self._llm is None:
-                self._llm = open_llm(self.spec, self.settings)
+                try:
+                    self._llm = open_llm(self.spec, self.settings)
+                except UsageError as error:  # a model file that does not load, say: the answer is extractive then
+                    raise LLMError(str(error)) from error
             return self._llm
 
     def _papers_wanted(self, top_k: int | None) -> int:

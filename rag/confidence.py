@@ -78,6 +78,17 @@ def asked_for_is_absent(question: Question, paper: Paper) -> bool:
     return question.asks_code and not paper.url and not RELEASE.search(paper.abstract)
 
 
+def says_nothing_of(question: Question, paper: Paper) -> bool:
+    """Whether a follow-up brings words of its own and the paper it would be answered from has none of them.
+
+    The paper was found by the question before, so its being there says nothing. Code is told by many words.
+    """
+    if question.asks_code or question.chinese:
+        return False
+    own = set(question.terms)
+    return bool(own) and own.isdisjoint(terms(f"{paper.title or ''} {paper.abstract}"))
+
+
 def threshold() -> float:
     """The calibrated confidence below which the papers are held not to say; one for both models."""
     return weights()["confidence"]["threshold"]

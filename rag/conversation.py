@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rag.errors import UsageError
 from rag.questions import analyse
 from rag.schema import Answer
 
@@ -37,6 +38,7 @@ def standalone(question: str, history: History, *, depends: bool | None = None) 
 
     Whether it does is read from its words, unless `depends` says so.
     """
+    history = [h for h in _checked(history) if not (isinstance(h, Answer) and h.refused)]
     if not history or not (_depends(question) if depends is None else depends):
         return Standalone(question, question, question)
     last = history[-1]
@@ -47,6 +49,15 @@ def standalone(question: str, history: History, *, depends: bool | None = None) 
     cited = tuple(c.paper.id for c in last.citations) if isinstance(last, Answer) else ()
     labels = last.citations[0].paper.label if isinstance(last, Answer) and last.citations else earlier
     return Standalone(f"{question} (about: {labels})", f"{subject} {question}", question, cited)
+
+
+def _checked(history: History) -> list[Answer | str]:
+    if isinstance(history, str) or not all(isinstance(h, Answer | str) for h in history):
+        raise UsageError("history is a list of earlier answers, or of earlier questions as text")
+    clean = [
+        h.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(h, str) else h for h in history
+    ]
+    return [h for h in clean if isinstance(h, Answer) or h.strip()]
 
 
 def _chain(questions: list[str]) -> str:

@@ -33,6 +33,15 @@ SCALE = {"k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12} | {
 }  # fmt: skip
 
 
+# Quantities that are no number by themselves: they must stand in the evidence word for word.
+QUANTITY = re.compile(
+    r"\b(?:\w*hundreds?|dozens?|half|halve[sd]?|quarters?|quadrupl\w+|\w+fold)\b"
+    r"|百分之|[零一二三四五六七八九十百千万]{2,}",
+    re.IGNORECASE,
+)  # fmt: skip
+PERCENT_WORD = re.compile(r"\b(?:one|zero)\s+(?:percent|per cent)\b", re.IGNORECASE)
+
+
 def figures(text: str) -> set[str]:
     """Return the figures of a text in one spelling: `4,000+` is `4000`, `80\\%` `80%`, `12K` `12000`, `two` `2`.
 
@@ -43,7 +52,12 @@ def figures(text: str) -> set[str]:
 
 def all_figures(text: str, skipped: frozenset[str]) -> set[str]:
     """`figures`, with the number words that are `skipped`."""
-    return {normal(n, (letter or unit).lower()) for n, letter, unit in FIGURE.findall(_in_digits(text, skipped))}
+    if PERCENT_WORD.search(text):
+        skipped = frozenset()
+    quantities = {match.group().casefold() for match in QUANTITY.finditer(text)}
+    return quantities | {
+        normal(n, (letter or unit).lower()) for n, letter, unit in FIGURE.findall(_in_digits(text, skipped))
+    }
 
 
 def counted(text: str) -> dict[str, list[str]]:
@@ -68,6 +82,7 @@ def _in_digits(text: str, skipped: frozenset[str]) -> str:
         tens, unit, word = (group.lower() if group else "" for group in match.groups())
         return match.group() if word in skipped else str(VALUES[word] if word else TENS[tens] + VALUES[unit])
 
+    text = re.sub(r"(?<!\w)@(?=\d)|\.{2,}(?=\d)", " ", text)
     plain = search_text(POWER.sub(r" pow\1 ", URL.sub(" ", text))).replace("\\", "")
     return SPELLED.sub(digits, plain)
 

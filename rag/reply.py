@@ -152,7 +152,7 @@ class Reply:
 
     def add(self, delta: str) -> str:
         """Take a piece of the reply and return what of it may be shown."""
-        self._held += delta
+        self._held += delta.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no lone surrogates
         shown = ""
         while tag := TAG.search(self._held):
             if not self._thinking:

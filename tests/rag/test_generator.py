@@ -133,7 +133,7 @@ def test_the_token_guess_is_cautious(encoder: Encoder) -> None:
 
 # -- sentences of a reply ----------------------------------------------------------------------------------------------
 
-SPLITS = (
+SPLITS: tuple[tuple[str, list[str]], ...] = (
     ("Kelp grows [1]. Moths fly [2, 3].", ["Kelp grows.", "Moths fly."]),
     ("Kelp grows. [1] Moths fly.[2]", ["Kelp grows.", "Moths fly."]),
     ("Kelp grows.[1]Moths fly.[2]", ["Kelp grows.", "Moths fly."]),

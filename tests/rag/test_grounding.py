@@ -235,7 +235,7 @@ def test_unsupported_sentences_have_no_evidence_and_no_evidence_supports_nothing
 
 # -- figures -----------------------------------------------------------------------------------------------------------
 
-FIGURES = (
+FIGURES: tuple[tuple[str, set[str]], ...] = (
     ("4,000+ models", {"4000"}),
     ("80\\% of items", {"80%"}),
     ("$\\approx9\\%$ of variance", {"9%"}),
@@ -268,7 +268,7 @@ def test_figures(text: str, expected: set[str]) -> None:
     assert figures(text) == expected
 
 
-MISSING = (
+MISSING: tuple[tuple[str, str, set[str]], ...] = (
     ("4000 models", "4,000+ models", set()),
     ("80% of items", "80\\% of items", set()),
     ("an accuracy of 93.4", "an accuracy of 93.4%", set()),
@@ -300,7 +300,7 @@ NAMED = Paper(
     "feedback reaches pass@1 of 40. L²M theory is confirmed. Code: https://github.com/soda/tabicl.",
     authors=["Ada Doe"],
 )
-NAMES = (
+NAMES: tuple[tuple[str, str, set[str]], ...] = (
     ("TabICLv2 is faster.", "It surpasses RealTabPFN-2.5 on TALENT.", set()),
     ("TabICL is faster.", "It surpasses RealTabPFN-2.5 on TALENT.", {"tabicl"}),
     ("It surpasses RealTabPFN-2.", "It surpasses RealTabPFN-2.5 on TALENT.", {"realtabpfn2"}),

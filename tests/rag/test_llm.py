@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from pathlib import Path
 from types import SimpleNamespace
@@ -67,14 +68,14 @@ def test_openai_without_a_key_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) 
         open_llm(spec, Settings())
     monkeypatch.setenv("OPENAI_API_KEY", "sk-from-the-environment")
     assert find_key(spec, Settings()) == "sk-from-the-environment"
-    assert find_key(spec, Settings(llm_api_key="sk-of-confer")) == "sk-of-confer"  # type: ignore[arg-type]
+    assert find_key(spec, Settings(llm_api_key="sk-of-confer")) == "sk-of-confer"
 
 
 def test_models_that_cannot_chat_are_a_usage_error() -> None:
     spec = parse_spec("openai:gpt-5.2-pro")
     assert spec is not None
     with pytest.raises(UsageError, match=r"gpt-5\.2-pro"):
-        open_llm(spec, Settings(llm_api_key="sk-x"))  # type: ignore[arg-type]
+        open_llm(spec, Settings(llm_api_key="sk-x"))
 
 
 def test_a_key_in_the_environment_turns_nothing_on(
@@ -179,12 +180,12 @@ def test_a_hub_file_is_fetched_in_a_process_of_its_own(monkeypatch: pytest.Monke
         return SimpleNamespace(returncode=0, stdout=f"{tmp_path / 'q4.gguf'}\n")
 
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    monkeypatch.setattr(gguf.subprocess, "run", run)
+    monkeypatch.setattr(subprocess, "run", run)
     assert gguf._find("Some-Owner/Some-Repo:q4.gguf") == tmp_path / "q4.gguf"
     assert calls == [([sys.executable, "-m", "rag.gguf", "Some-Owner/Some-Repo", "q4.gguf"], "0")]
 
 
 def test_a_hub_file_that_cannot_be_fetched_is_a_usage_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gguf.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1, stdout=""))
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=1, stdout=""))
     with pytest.raises(UsageError, match="could not be fetched"):
         gguf._find("Some-Owner/Some-Repo:q4.gguf")

@@ -163,7 +163,12 @@ def test_a_stop_from_another_thread_ends_a_silent_request() -> None:
         spec = parse_spec(server.spec)
         assert spec is not None
         chosen = Settings(llm_timeout=600.0)
-        threading.Thread(target=lambda: server.arrived.wait(WAIT) and stop.set(), daemon=True).start()
+
+        def leave() -> None:
+            server.arrived.wait(WAIT)
+            stop.set()
+
+        threading.Thread(target=leave, daemon=True).start()
         with pytest.raises(LLMError, match="withdrawn"):
             list(stream_reply(open_llm(spec, chosen), [("user", "Why?")], chosen, stop))
         assert server.disconnected.wait(WAIT)
@@ -174,7 +179,7 @@ def test_the_address_with_its_password_is_not_logged(caplog: pytest.LogCaptureFi
     with ScriptedServer(Step(status=500), reply(GOOD)) as server:
         spec = parse_spec(server.spec.replace("http://", "http://me:hidden-word@"))
         assert spec is not None
-        chosen = Settings(llm_api_key=KEY)  # type: ignore[arg-type]
+        chosen = Settings(llm_api_key=KEY)
         list(stream_reply(open_llm(spec, chosen), [("user", "Why?")], chosen))
     shown = [r.getMessage() for r in caplog.records if r.levelno >= 20]
     assert not [line for line in shown if "hidden-word" in line or KEY in line]
