@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rag.errors import UsageError
 from rag.questions import analyse
 from rag.schema import Answer
+from rag.text import repaired
 
 History = Sequence["Answer | str"]
 
@@ -54,9 +55,7 @@ def standalone(question: str, history: History, *, depends: bool | None = None) 
 def _checked(history: History) -> list[Answer | str]:
     if isinstance(history, str) or not all(isinstance(h, Answer | str) for h in history):
         raise UsageError("history is a list of earlier answers, or of earlier questions as text")
-    clean = [
-        h.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(h, str) else h for h in history
-    ]
+    clean = [repaired(h) if isinstance(h, str) else h for h in history]
     return [h for h in clean if isinstance(h, Answer) or h.strip()]
 
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from rag.errors import UsageError
-from rag.text import CJK, fold, terms
+from rag.text import CJK, fold, repaired, terms
 
 NUMBER = re.compile(
     r"\b(?:how (?:many|much|large|big|long|often|far|fast|high|few|small|well)|"
@@ -79,8 +79,7 @@ class Question:
 
 def check_question(text: str, longest: int) -> str:
     """Return the question without surrounding space. Raises UsageError for a blank or an over-long one."""
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # lone surrogates fit in no encoder
-    stripped = text.strip().strip("\u200b\u2060\ufeff").strip()
+    stripped = repaired(text).strip().strip("\u200b\u2060\ufeff").strip()
     if not re.search(r"\w", stripped):
         raise UsageError("the question is blank; ask something in words")
     if len(stripped) > longest:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from rag.prompts import NOT_STATED
 from rag.schema import Usage
 from rag.sentences import MATH, sentence_spans
+from rag.text import repaired
 
 # A marker as models write it: [2], [1, 3], [2-4], [^1], 【1】, [1†source], [quote 2], (Quote 2). Never [0, 1]: that is
 # an interval.
@@ -152,7 +153,7 @@ class Reply:
 
     def add(self, delta: str) -> str:
         """Take a piece of the reply and return what of it may be shown."""
-        self._held += delta.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # no lone surrogates
+        self._held += repaired(delta)
         shown = ""
         while tag := TAG.search(self._held):
             if not self._thinking:

@@ -34,6 +34,11 @@ CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uac00-\
 CJK_RUN = re.compile(f"({CJK.pattern}+)")
 
 
+def repaired(text: str) -> str:
+    """Replace lone surrogates, which neither an encoder nor a store can take."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def fold(text: str) -> str:
     """Fold what the eye does not distinguish: NFKC, dashes, quotes, accents, invisible characters.
 
