@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from ingest.clean import clean
-from ingest.readers import RawRecord, ReadError, read_file
+from ingest.readers import ListFile, RawRecord, ReadError, read_file
 from rag.errors import UsageError
 from rag.schema import IngestReport, Reject
 
@@ -79,7 +79,7 @@ def gather(files: Sequence[Path], names: Mapping[Path, str], report: IngestRepor
     for path in files:
         name = names.get(path) or source_name(path)
         try:
-            found = [_cleaned(record) for record in read_file(path)]
+            found = [_cleaned(record) for record in read_file(ListFile.at(path, name))]
         except (ReadError, OSError) as error:
             gathered.unread.add(name)
             reject(report, name, f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error))

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import codecs
+import io
 import re
+from dataclasses import dataclass
+from typing import BinaryIO
 
 from ingest.readers.records import ReadError
 
@@ -17,51 +20,105 @@ BOMS = (
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
 HIGH = re.compile(rb"[\x80-\xff]+")
 FOREIGN = re.compile(r"[^\x00-\x7f]")
+STRAY = re.compile("[\udc80-\udcff]")
+WINDOWS_1252 = "confer-windows-1252"  # the name of the error handler below
+LOOKED_AT = 1 << 22  # bytes from which an encoding other than UTF-8 is told
+BLOCK = 1 << 20
 SAMPLE = 10_000  # characters that are looked at
 FEW = 16  # characters that are too few to tell Chinese from Korean bytes
 
 
+@dataclass(frozen=True)
+class Encoding:
+    """A codec's name, and what to do with bytes that it does not know."""
+
+    name: str
+    errors: str = "strict"
+
+
 def decode(data: bytes) -> str:
     """Return the text of a file. Raises ReadError for empty, binary or undecodable bytes."""
-    if not data.strip(b"\x00 \t\r\n"):
+    encoding = detect(io.BytesIO(data))
+    return data.decode(encoding.name, encoding.errors)
+
+
+def detect(stream: BinaryIO) -> Encoding:
+    """Find out how a stream is encoded, reading it once. Raises ReadError for empty, binary or undecodable bytes."""
+    sample = stream.read(LOOKED_AT)
+    if not sample.strip(b"\x00 \t\r\n"):
         raise ReadError("the file is empty")
-    text = _decode(data)
+    encoding = _detect(sample, stream)
+    text = codecs.getincrementaldecoder(encoding.name)(encoding.errors).decode(sample)
     if len(CONTROLS.findall(text)) > len(text) * 0.01:
         raise ReadError("the file is binary, not text")
-    return text
+    return encoding
 
 
-def _decode(data: bytes) -> str:
+def _detect(sample: bytes, rest: BinaryIO) -> Encoding:
     for bom, encoding in BOMS:
-        if data.startswith(bom):
-            try:
-                return data.decode(encoding)
-            except UnicodeDecodeError as error:
-                raise ReadError(f"the file says it is {encoding} but is not (byte {error.start})") from error
-    if data.count(0) > len(data) * 0.01:
-        return _wide(data)
+        if sample.startswith(bom):
+            return _checked(sample, encoding)
+    if sample.count(0) > len(sample) * 0.01:
+        return _wide(sample)
+    stray, foreign = _stray_bytes(sample, rest)
+    if not stray:
+        return Encoding("utf-8")
+    if 0 in sample:
+        return _wide(sample)
+    if stray * 4 <= foreign:
+        return Encoding("utf-8", WINDOWS_1252)
+    return _western(sample) or _chinese(sample) or _detected(sample)
+
+
+def _checked(sample: bytes, encoding: str) -> Encoding:
     try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        if 0 in data:
-            return _wide(data)
-        return _nearly_utf8(data) or _western(data) or _chinese(data) or _detected(data)
+        codecs.getincrementaldecoder(encoding)().decode(sample, final=len(sample) < LOOKED_AT)
+    except UnicodeDecodeError as error:
+        raise ReadError(f"the file says it is {encoding} but is not (byte {error.start})") from error
+    return Encoding(encoding, "replace")
 
 
-def _wide(data: bytes) -> str:
+def _stray_bytes(sample: bytes, rest: BinaryIO) -> tuple[int, int]:
+    """Count the bytes that are no UTF-8, and the characters beyond ASCII that are."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    stray = foreign = 0
+    block = sample
+    while True:
+        text = decoder.decode(block, final=not block)
+        if not text.isascii():
+            lost = len(STRAY.findall(text))
+            stray += lost
+            foreign += len(FOREIGN.findall(text)) - lost
+        if not block:
+            return stray, foreign
+        block = rest.read(BLOCK)
+
+
+def _as_windows_1252(error: UnicodeError) -> tuple[str, int]:
+    """Codec error handler: stray bytes in UTF-8 (lists that were pasted together) are read as Windows-1252."""
+    if not isinstance(error, UnicodeDecodeError):
+        raise error
+    return error.object[error.start : error.end].decode("cp1252", "replace"), error.end
+
+
+codecs.register_error(WINDOWS_1252, _as_windows_1252)
+
+
+def _wide(data: bytes) -> Encoding:
     """UTF-16 without a byte order mark: one of its two readings is everyday text."""
-    readings = [text for encoding in ("utf-16-le", "utf-16-be") if (text := _reading(data, encoding))]
-    best = max(readings, key=_plain, default="")
-    if _plain(best) < 0.8:
+    readings = {encoding: _reading(data, encoding) or "" for encoding in ("utf-16-le", "utf-16-be")}
+    best = max(readings, key=lambda encoding: _plain(readings[encoding]))
+    if _plain(readings[best]) < 0.8:
         raise ReadError("the file is binary, not text")
-    return best
+    return Encoding(best, "replace")
 
 
-def _reading(data: bytes, encoding: str) -> str:
+def _reading(sample: bytes, encoding: str) -> str | None:
+    """The sample as text, or None; a character that is cut off at its end does not count."""
     try:
-        return data.decode(encoding)
+        return codecs.getincrementaldecoder(encoding)().decode(sample)
     except UnicodeDecodeError:
-        return ""
+        return None
 
 
 def _plain(text: str) -> float:
@@ -70,36 +127,24 @@ def _plain(text: str) -> float:
     return sum(_everyday(c) or "\u3040" <= c <= "\u30ff" or "\uac00" <= c <= "\ud7a3" for c in seen) / max(len(seen), 1)
 
 
-def _nearly_utf8(data: bytes) -> str | None:
-    """UTF-8 with a few stray bytes (lists that were pasted together); those are read as Windows-1252."""
-    text = data.decode("utf-8", "surrogateescape")
-    stray = len(re.findall("[\udc80-\udcff]", text))
-    if stray * 4 > len(FOREIGN.findall(text)) - stray:
-        return None
-    return text.translate({0xDC00 + b: bytes([b]).decode("cp1252", "replace") for b in range(0x80, 0x100)})
-
-
-def _western(data: bytes) -> str | None:
+def _western(data: bytes) -> Encoding | None:
     """Windows-1252 or Latin-1: bytes beyond ASCII stand alone between ASCII letters."""
     runs = HIGH.findall(data)
     if sum(len(run) == 1 for run in runs) < len(runs) * 0.8:
         return None
-    try:
-        return data.decode("cp1252")
-    except UnicodeDecodeError:
-        return data.decode("latin-1")
+    return Encoding("latin-1") if _reading(data, "cp1252") is None else Encoding("cp1252", "replace")
 
 
-def _chinese(data: bytes) -> str | None:
+def _chinese(data: bytes) -> Encoding | None:
     """GB18030, where everyday Chinese comes out. Korean bytes come out as its first characters only (rows to C8)."""
-    try:
-        text = data.decode("gb18030")
-    except UnicodeDecodeError:
+    text = _reading(data, "gb18030")
+    if text is None:
         return None
     foreign = FOREIGN.findall(text)[:SAMPLE]
     if sum(map(_everyday, foreign)) < len(foreign) * 0.9:
         return None
-    return text if len(foreign) < FEW or any(_row(c) > 0xC8 for c in foreign) else None
+    told = len(foreign) < FEW or any(_row(c) > 0xC8 for c in foreign)
+    return Encoding("gb18030", "replace") if told else None
 
 
 def _everyday(character: str) -> bool:
@@ -116,10 +161,10 @@ def _row(character: str) -> int:
         return 0
 
 
-def _detected(data: bytes) -> str:
+def _detected(data: bytes) -> Encoding:
     from charset_normalizer import from_bytes
 
     best = from_bytes(data).best()
     if best is None:
         raise ReadError("the file is neither UTF-8 nor any other encoding that could be told; save it as UTF-8")
-    return str(best)
+    return Encoding(best.encoding, "replace")

@@ -6,14 +6,11 @@ A header (`ICML 2026 论文列表`) is never a paper; its venue and year hold fo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
+from collections.abc import Iterable, Iterator
 
-from ingest.readers.decoding import decode
+from ingest.readers.listfile import ListFile
 from ingest.readers.records import RawRecord
 
-# Only true line ends split lines: U+2028 and U+0085 may stand inside a sentence.
-NEWLINE = re.compile(r"\r\n|\r|\n")
 UNSEEN = "\\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2800\u3164\ufeff"
 BLANK = re.compile(f"[{UNSEEN}\x00]*")
 RULE = re.compile(r"[\s\-=_*~#•·.—–]+")  # a line drawn between abstracts is no record
@@ -32,17 +29,20 @@ SHORTEST = 40  # characters; anything shorter is no abstract (`N/A`, a page numb
 Header = tuple[str | None, int | None]
 
 
-def read(path: Path) -> Iterator[RawRecord]:
-    """Yield the abstracts of a file, numbered from 0 without the headers."""
-    return records(decode(path.read_bytes()))
+def recognises(file: ListFile) -> bool:
+    """Whether the file is text of any kind."""
+    return bool(file.encoding)
 
 
-def records(text: str) -> Iterator[RawRecord]:
-    """Yield the abstracts of a text; a paragraph that is neither abstract nor header comes with its reason."""
+def read(file: ListFile) -> Iterator[RawRecord]:
+    """Yield the abstracts of a file, numbered from 0 without the headers.
+
+    A paragraph that is neither abstract nor header comes with its reason.
+    """
     venue: str | None = None
     year: int | None = None
     position = 0
-    for number, (line, lines) in enumerate(paragraphs(text)):
+    for number, (line, lines) in enumerate(paragraphs(file.lines())):
         header, length = _header(lines, first=number == 0)
         if header is not None:
             venue, year = header
@@ -56,11 +56,11 @@ def records(text: str) -> Iterator[RawRecord]:
         position += 1
 
 
-def paragraphs(text: str) -> Iterator[tuple[int, list[str]]]:
+def paragraphs(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
     """Yield (1-based line, lines) of runs of lines that are not blank; what the eye does not see counts as blank."""
     start = 0
     lines: list[str] = []
-    for number, line in enumerate(NEWLINE.split(text), start=1):
+    for number, line in numbered:
         if BLANK.fullmatch(line):
             if lines:
                 yield start, lines

@@ -1,20 +1,36 @@
-"""Which reader takes a file."""
+"""Which reader takes a file: what its content says comes first, its name second. A format is one line here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
+from types import ModuleType
 
 from ingest.readers import plain
+from ingest.readers.listfile import ListFile
 from ingest.readers.records import RawRecord, ReadError
 
-# Formats that people hold and that no reader takes yet: said so, instead of read as if they were prose.
-_NOT_YET = ".json .jsonl .bib .ris .nbib .ciw .isi .xml .csv .tsv .xlsx .xls .net .gz .zip .pdf .docx .html .htm"
-NOT_YET = frozenset(_NOT_YET.split())
+# A reader is a module with `recognises(file) -> bool` and `read(file) -> Iterator[RawRecord]`. The first that
+# recognises a file reads it, so the more particular formats stand first; `plain` takes any text.
+READERS: tuple[ModuleType, ...] = (plain,)
+
+# What people hold and no reader can take, by the bytes that it begins with.
+FOREIGN = (
+    (b"%PDF", "a PDF; export the list as text, BibTeX, RIS, CSV or JSON"),
+    (b"{\\rtf", "an RTF document; save it as plain text"),
+    (b"\xd0\xcf\x11\xe0", "an old Office document; save it as .xlsx, .csv or plain text"),
+    (b"<!doctype html", "a web page; export the list as text, BibTeX, RIS, CSV or JSON"),
+    (b"<html", "a web page; export the list as text, BibTeX, RIS, CSV or JSON"),
+)
 
 
-def read_file(path: Path) -> Iterator[RawRecord]:
-    """Yield the records of a list file. Raises ReadError when the file as a whole cannot be read."""
-    if path.suffix.lower() in NOT_YET:
-        raise ReadError(f"{path.suffix.lower()} files are not read yet; give a plain-text list (.txt or .md)")
-    return plain.read(path)
+def read_file(file: ListFile) -> Iterator[RawRecord]:
+    """Yield the records of a list file. Raises ReadError when the file cannot be read, or not to its end."""
+    begin = file.head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    for mark, reason in FOREIGN:
+        if begin.startswith(mark):
+            raise ReadError(f"it is {reason}")
+    for reader in READERS:
+        if reader.recognises(file):
+            yield from reader.read(file)
+            return
+    raise ReadError("no format that Confer knows")

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from ingest.readers import ListFile, RawRecord, plain, read_file
 from rag.index import Index
 
 HEADER = "ICML 2026 论文列表"
@@ -59,6 +62,24 @@ def write(path: Path, *paragraphs: str, header: str | None = HEADER) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(listing(*paragraphs, header=header).encode())
     return path
+
+
+def list_file(data: bytes | str, name: str = "list.txt", fields: Mapping[str, str] | None = None) -> ListFile:
+    """A list file in memory."""
+    raw = data.encode() if isinstance(data, str) else data
+    return ListFile(name, lambda: io.BytesIO(raw), fields)
+
+
+def read_all(data: bytes | str, name: str = "list.txt", fields: Mapping[str, str] | None = None) -> list[RawRecord]:
+    """The records of a list file in memory, read by whichever reader takes it."""
+    return list(read_file(list_file(data, name, fields)))
+
+
+def paragraphs_of(text: str) -> list[RawRecord]:
+    """The records that the plain-text reader finds in a text, whatever characters it holds."""
+    file = list_file("")
+    file.lines = lambda: enumerate(re.split(r"\r\n|\r|\n", text), start=1)  # type: ignore[method-assign]
+    return list(plain.read(file))
 
 
 def contents(folder: Path) -> dict[str, object]:

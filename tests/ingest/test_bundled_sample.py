@@ -6,13 +6,12 @@ import re
 from pathlib import Path
 
 import pytest
-from ingest_kit import ROOT, SEEDS
+from ingest_kit import ROOT, SEEDS, read_all
 
 import ingest
 from ingest.clean import clean
 from ingest.files import gather
 from ingest.plan import make_plan
-from ingest.readers.plain import records
 from rag.encoder import Encoder
 from rag.schema import IngestReport
 from rag.sentences import URL
@@ -28,7 +27,7 @@ def runs_of_words(text: str, length: int = 8) -> set[tuple[str, ...]]:
 
 
 def abstracts(path: Path) -> list[str]:
-    return [clean(r.abstract) for r in records(path.read_text(encoding="utf-8")) if not r.reject]
+    return [clean(r.abstract) for r in read_all(path.read_text(encoding="utf-8")) if not r.reject]
 
 
 def test_the_sample_is_whole() -> None:

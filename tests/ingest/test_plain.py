@@ -7,23 +7,22 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from ingest_kit import ABSTRACTS, HEADER, listing
+from ingest_kit import ABSTRACTS, HEADER, listing, paragraphs_of, read_all
 
-from ingest.readers import RawRecord, ReadError, read_file
-from ingest.readers.plain import records
+from ingest.readers import ListFile, RawRecord, ReadError, read_file
 
 THREE = ABSTRACTS[4:7]
 UNSEEN = ["", " ", "\t", "\u00a0", "\u200b", "\u00a0\u200b \t", "\ufeff", "\u2028", "\u3000", "\u00ad\u2060"]
 
 
 def texts(text: str) -> list[str]:
-    return [r.abstract for r in records(text) if not r.reject]
+    return [r.abstract for r in paragraphs_of(text) if not r.reject]
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize("blank", UNSEEN)
 def test_line_ends_and_blank_lines(newline: str, blank: str) -> None:
-    found = list(records(listing(*THREE, newline=newline, blank=blank)))
+    found = list(paragraphs_of(listing(*THREE, newline=newline, blank=blank)))
     assert [r.abstract for r in found] == list(THREE)
     assert [(r.position, r.line) for r in found] == [(0, 3), (1, 5), (2, 7)]
     assert {(r.venue, r.year) for r in found} == {("ICML", 2026)}
@@ -62,19 +61,19 @@ def test_characters_that_look_like_line_ends_do_not_split(character: str) -> Non
     ],
 )
 def test_headers(header: str, venue: str | None, year: int | None) -> None:
-    found = list(records(listing(*THREE, header=header)))
+    found = list(paragraphs_of(listing(*THREE, header=header)))
     assert [(r.position, r.abstract, r.venue, r.year) for r in found] == [
         (i, abstract, venue, year) for i, abstract in enumerate(THREE)
     ]
 
 
 def test_header_right_above_the_first_abstract() -> None:
-    found = list(records(f"{HEADER}\n{THREE[0]}\n\n{THREE[1]}\n"))
+    found = list(paragraphs_of(f"{HEADER}\n{THREE[0]}\n\n{THREE[1]}\n"))
     assert [(r.line, r.abstract, r.venue) for r in found] == [(2, THREE[0], "ICML"), (4, THREE[1], "ICML")]
 
 
 def test_no_header() -> None:
-    found = list(records(listing(*THREE, header=None)))
+    found = list(paragraphs_of(listing(*THREE, header=None)))
     assert [(r.position, r.line, r.venue, r.year) for r in found] == [
         (0, 1, None, None),
         (1, 3, None, None),
@@ -83,7 +82,7 @@ def test_no_header() -> None:
 
 
 def test_second_header_holds_for_what_follows() -> None:
-    found = list(records(listing(THREE[0], "NeurIPS 2025 论文列表", THREE[1], THREE[2])))
+    found = list(paragraphs_of(listing(THREE[0], "NeurIPS 2025 论文列表", THREE[1], THREE[2])))
     assert [(r.position, r.venue, r.year) for r in found] == [
         (0, "ICML", 2026),
         (1, "NeurIPS", 2025),
@@ -93,7 +92,7 @@ def test_second_header_holds_for_what_follows() -> None:
 
 @pytest.mark.parametrize("line", ["Copyright 2026 by the authors", "Page 2001 of them", "N/A", "2.", "A stray heading"])
 def test_short_paragraphs_are_rejected_and_are_no_headers(line: str) -> None:
-    found = list(records(listing(THREE[0], line, THREE[1])))
+    found = list(paragraphs_of(listing(THREE[0], line, THREE[1])))
     assert [(r.position, bool(r.reject), r.venue) for r in found] == [
         (0, False, "ICML"),
         (1, True, "ICML"),
@@ -105,12 +104,12 @@ def test_short_paragraphs_are_rejected_and_are_no_headers(line: str) -> None:
 
 def test_a_wrapped_abstract_that_begins_like_a_header_is_an_abstract() -> None:
     abstract = "The COVID 2019 pandemic has changed how\n" + THREE[0]
-    assert [r.abstract for r in records(listing(THREE[1], abstract))] == [THREE[1], abstract.replace("\n", " ")]
+    assert [r.abstract for r in paragraphs_of(listing(THREE[1], abstract))] == [THREE[1], abstract.replace("\n", " ")]
 
 
 @pytest.mark.parametrize("rule", ["---", "* * *", "=====", "————"])
 def test_rules_between_abstracts_are_no_records(rule: str) -> None:
-    assert [(r.position, r.reject) for r in records(listing(THREE[0], rule, THREE[1]))] == [(0, None), (1, None)]
+    assert [(r.position, r.reject) for r in paragraphs_of(listing(THREE[0], rule, THREE[1]))] == [(0, None), (1, None)]
 
 
 def test_empty_looking_paragraphs() -> None:
@@ -119,21 +118,21 @@ def test_empty_looking_paragraphs() -> None:
 
 
 def test_header_only_holds_no_records() -> None:
-    assert list(records(HEADER + "\n")) == []
+    assert list(paragraphs_of(HEADER + "\n")) == []
 
 
 def test_read_file_reads_bytes(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_bytes(listing(*THREE, newline="\r\n").encode("utf-16"))
-    assert [r.abstract for r in read_file(path)] == list(THREE)
+    assert [r.abstract for r in read_file(ListFile.at(path))] == list(THREE)
 
 
-@pytest.mark.parametrize("name", ["list.json", "list.BIB", "list.pdf", "list.csv"])
-def test_other_formats_are_said_to_be_unread(tmp_path: Path, name: str) -> None:
-    path = tmp_path / name
-    path.write_text(listing(*THREE), encoding="utf-8")
-    with pytest.raises(ReadError, match="not read yet"):
-        list(read_file(path))
+@pytest.mark.parametrize(
+    "begin", [b"%PDF-1.7\n", b"{\\rtf1 ", b"\xd0\xcf\x11\xe0\xa1", b"\n<!DOCTYPE html><p>", b"<html>"]
+)
+def test_formats_that_nobody_can_read_are_named(begin: bytes) -> None:
+    with pytest.raises(ReadError, match=r"it is an? .*(save it|export the list) as"):
+        read_all(begin + listing(*THREE).encode())
 
 
 paragraph = st.lists(st.sampled_from([*THREE, "N/A", "short", "---", "# ICML 2026", *ABSTRACTS[:2]]), max_size=8)
@@ -142,7 +141,7 @@ paragraph = st.lists(st.sampled_from([*THREE, "N/A", "short", "---", "# ICML 202
 @given(paragraph, st.sampled_from(["\n", "\r\n", "\r"]), st.sampled_from(UNSEEN), st.booleans())
 def test_every_paragraph_is_accounted_for(parts: list[str], newline: str, blank: str, headed: bool) -> None:
     text = listing(*parts, header=HEADER if headed else None, newline=newline, blank=blank)
-    found: list[RawRecord] = list(records(text))
+    found: list[RawRecord] = list(paragraphs_of(text))
     assert [r.position for r in found] == list(range(len(found)))
     lines = text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
     assert all(lines[r.line - 1].startswith(r.abstract[:10]) for r in found)
@@ -151,6 +150,6 @@ def test_every_paragraph_is_accounted_for(parts: list[str], newline: str, blank:
 
 @given(st.text())
 def test_any_text_is_read(text: str) -> None:
-    for record in records(text):
+    for record in paragraphs_of(text):
         assert record.abstract.strip()
         assert "\n" not in record.abstract and "\r" not in record.abstract

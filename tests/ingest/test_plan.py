@@ -6,13 +6,12 @@ from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
-from ingest_kit import ABSTRACTS, listing
+from ingest_kit import ABSTRACTS, listing, paragraphs_of
 
 from ingest.clean import clean
 from ingest.files import Gathered
 from ingest.plan import Plan, make_plan, plan_pruning
 from ingest.readers import RawRecord
-from ingest.readers.plain import records
 from rag.schema import IngestReport, Paper, Source
 
 Lists = dict[str, list[str]]
@@ -21,7 +20,7 @@ MARKED = [ABSTRACTS[0].replace("model", "\\emph{model}"), ABSTRACTS[3].replace("
 
 def read(lists: Lists, header: str | None = None) -> list[tuple[str, RawRecord]]:
     """The cleaned records of some lists; each paragraph `ICML 2026 论文列表` is a header."""
-    found = [(name, r) for name, parts in lists.items() for r in records(listing(*parts, header=header))]
+    found = [(name, r) for name, parts in lists.items() for r in paragraphs_of(listing(*parts, header=header))]
     return [(name, r if r.reject else replace(r, abstract=clean(r.abstract))) for name, r in found]
 
 
