@@ -1,0 +1,187 @@
+"""Files within files: gzip and zip. They are read as streams; nothing is unpacked to disk."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import PurePosixPath
+from typing import IO, BinaryIO, cast
+
+from ingest.readers.listfile import ListFile
+from ingest.readers.records import ReadError
+
+GZIP = b"\x1f\x8b"
+ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
+OFFICE = frozenset({"[Content_Types].xml", "mimetype"})  # .xlsx, .docx, .odt, .epub: documents that are zip archives
+MOST_FOLD = 200
+MOST_BYTES = 200_000_000  # below this a stream may expand as it likes
+ENCRYPTED = 0x1
+
+
+def members(file: ListFile) -> Iterator[ListFile | tuple[str, str]]:
+    """Yield the list files in a file: the content of a gzip file, the members of a zip archive, or the file itself.
+
+    A member that is passed over comes as (name, reason). Raises ReadError for an archive that cannot be read; what is
+    wrong with the content of a member comes up when it is read.
+    """
+    if file.head.startswith(GZIP):
+        yield _unzipped(file, _size(file.open))
+    elif file.head.startswith(ZIP) and not _is_document(file):
+        yield from _members(file)
+    else:
+        yield file
+
+
+def _unzipped(file: ListFile, compressed: int) -> ListFile | tuple[str, str]:
+    def opened() -> BinaryIO:
+        raw = file.open()
+        return _stream(cast(IO[bytes], gzip.GzipFile(fileobj=raw)), [raw], file.name, compressed)
+
+    inner = ListFile(file.name, opened, file.fields)
+    nested = _nested(inner)
+    return (file.name, nested) if nested else inner
+
+
+class _Archive:
+    """A zip archive that is opened once for all members, and once more for one that is read after it was closed."""
+
+    def __init__(self, file: ListFile) -> None:
+        self.file = file
+        try:
+            self.zip = zipfile.ZipFile(file.open())
+        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+            raise ReadError(f"the zip archive is damaged or cut off ({error})") from error
+
+    def member(self, info: zipfile.ZipInfo, name: str, compressed: int) -> ListFile:
+        def opened() -> BinaryIO:
+            closing: list[IO[bytes]] = []
+            archive = self.zip
+            if archive.fp is None:
+                raw = self.file.open()
+                closing.append(raw)
+                archive = zipfile.ZipFile(raw)
+            try:
+                return _stream(archive.open(info), closing, name, compressed)
+            except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+                raise ReadError(f"{_last(name)} cannot be unpacked ({error})") from error
+
+        return ListFile(name, opened, self.file.fields)
+
+
+def _members(file: ListFile) -> Iterator[ListFile | tuple[str, str]]:
+    archive = _Archive(file)
+    seen: set[str] = set()
+    with archive.zip, cast(IO[bytes], archive.zip.fp):
+        for info in sorted(archive.zip.infolist(), key=lambda info: info.filename):
+            if info.is_dir():
+                continue
+            name = f"{file.name}/{info.filename}"
+            reason = _passed_over(info) or ("a second member of that name" if name in seen else None)
+            seen.add(name)
+            if reason:
+                yield name, reason
+                continue
+            member = archive.member(info, name, info.compress_size)
+            try:
+                head = member.head
+                if head.startswith(GZIP):
+                    yield _unzipped(member, info.compress_size)
+                elif reason := _nested(member):
+                    yield name, reason
+                else:
+                    yield member
+            except ReadError as error:
+                yield name, str(error)
+
+
+def _passed_over(info: zipfile.ZipInfo) -> str | None:
+    """Why a member is not read: where it would lie, or that it is encrypted."""
+    parts = re.split(r"[/\\]", info.filename)
+    if ".." in parts or not parts[0] or re.match(r"[A-Za-z]:", info.filename):
+        return "its name leads out of the archive"
+    if "__MACOSX" in parts or any(part.startswith(".") for part in parts):
+        return "hidden"
+    return "encrypted; unpack it first" if info.flag_bits & ENCRYPTED else None
+
+
+def _nested(file: ListFile) -> str | None:
+    """Why the content of a container is not read: it is one itself, other than a document."""
+    try:
+        head = file.head
+        nested = head.startswith(GZIP) or (head.startswith(ZIP) and not _is_document(file))
+    except ReadError:  # comes up again when the file is read
+        return None
+    return "an archive within an archive; unpack it first" if nested else None
+
+
+def _is_document(file: ListFile) -> bool:
+    try:
+        with file.open() as stream, zipfile.ZipFile(stream) as archive:
+            return not OFFICE.isdisjoint(archive.namelist())
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+        return any(name.encode() in file.head[:200] for name in OFFICE)  # damaged, but one of them
+
+
+def _size(opener: Callable[[], BinaryIO]) -> int:
+    with opener() as stream:
+        return stream.seek(0, io.SEEK_END)
+
+
+def _last(name: str) -> str:
+    return PurePosixPath(name).name
+
+
+def _stream(source: IO[bytes], closing: list[IO[bytes]], name: str, compressed: int) -> BinaryIO:
+    return cast(BinaryIO, _Unpacked(source, closing, _last(name), max(MOST_BYTES, MOST_FOLD * compressed)))
+
+
+class _Unpacked(io.RawIOBase):
+    """What comes out of a compressed stream, as far as it is sound and no longer than `most` bytes.
+
+    It is read in single steps, so that all that precedes an error is handed out before the error.
+    """
+
+    def __init__(self, source: IO[bytes], closing: list[IO[bytes]], name: str, most: int) -> None:
+        self._source = cast(gzip.GzipFile, source)  # or a zip archive's member; both have `read1`
+        self._closing = closing
+        self._name = name
+        self._most = most
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
+        try:
+            found = self._source.read1(len(buffer))
+        except (EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error) as error:
+            raise ReadError(f"{self._name} is damaged or cut off: {error}") from error
+        if self._source.tell() > self._most:
+            raise ReadError(f"{self._name} expands more than {MOST_FOLD}-fold; it looks like a zip bomb")
+        buffer[: len(found)] = found
+        return len(found)
+
+    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
+        if whence == io.SEEK_END:
+            while self.read(1 << 16):
+                pass
+        try:
+            return self._source.seek(offset, whence)
+        except (EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error) as error:
+            raise ReadError(f"{self._name} is damaged or cut off: {error}") from error
+
+    def tell(self) -> int:
+        return self._source.tell()
+
+    def close(self) -> None:
+        if not self.closed:
+            self._source.close()
+            for stream in self._closing:
+                stream.close()
+        super().close()
