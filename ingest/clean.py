@@ -54,6 +54,11 @@ def clean(text: str) -> str:
     return text
 
 
+def clean_abstract(text: str) -> str:
+    """Return the display text of an abstract."""
+    return clean(text)
+
+
 def _once(text: str) -> str:
     text = INVISIBLE.sub("", unescape(repair(text)))
     if "<" in text:

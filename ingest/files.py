@@ -1,30 +1,18 @@
-"""Which files a run reads, what it calls them, and the records that they hold."""
+"""Which files a run reads, and what it calls them."""
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from ingest.clean import clean
-from ingest.readers import ListFile, RawRecord, ReadError, read_file
+from ingest.readers import RawRecord
 from rag.errors import UsageError
 from rag.schema import IngestReport, Reject
 
 TEMPORARY = re.compile(r"[.~].*|#.*#|.*(?:~|\.tmp|\.swp|\.part|\.crdownload)|thumbs\.db|desktop\.ini", re.IGNORECASE)
 INDEX_MARK = Path("chroma") / "chroma.sqlite3"  # a folder that holds this is an index, not a folder of lists
-FEWEST = 20  # letters and digits; cleaned text with fewer is no abstract
-
-
-@dataclass
-class Gathered:
-    """What the files of a run hold: records by source name, and the names of the files that could be read."""
-
-    records: list[tuple[str, RawRecord]] = field(default_factory=list)
-    read: set[str] = field(default_factory=set)
-    unread: set[str] = field(default_factory=set)
 
 
 def source_name(path: Path) -> str:
@@ -71,32 +59,6 @@ def _walk(root: Path, report: IngestReport) -> Iterator[Path]:
 
 def _passed_over(folder: Path) -> bool:
     return TEMPORARY.fullmatch(folder.name) is not None or (folder / INDEX_MARK).is_file()
-
-
-def gather(files: Sequence[Path], names: Mapping[Path, str], report: IngestReport) -> Gathered:
-    """Read and clean all records. A file that cannot be read, or holds none, is one reject in the report."""
-    gathered = Gathered()
-    for path in files:
-        name = names.get(path) or source_name(path)
-        try:
-            found = [_cleaned(record) for record in read_file(ListFile.at(path, name))]
-        except (ReadError, OSError) as error:
-            gathered.unread.add(name)
-            reject(report, name, f"cannot be read: {error.strerror}" if isinstance(error, OSError) else str(error))
-            continue
-        gathered.read.add(name)
-        gathered.records.extend((name, record) for record in found)
-        if not found:
-            reject(report, name, "no abstracts in it (a header line alone is not a paper)")
-    return gathered
-
-
-def _cleaned(record: RawRecord) -> RawRecord:
-    if record.reject:
-        return record
-    abstract = clean(record.abstract)
-    left = len(re.findall(r"\w", abstract)) >= FEWEST
-    return replace(record, abstract=abstract, reject=None if left else "no text left after cleaning")
 
 
 def reject(report: IngestReport, file: str, reason: str, record: RawRecord | None = None) -> None:

@@ -6,22 +6,25 @@ not at all, so a run that was killed is finished by running it again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import datetime
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ingest import chunking, clean
-from ingest.files import Gathered, find_files, gather, source_name
-from ingest.plan import Plan, make_plan, plan_pruning
+from ingest.files import find_files, source_name
+from ingest.gather import Gathered, gather
+from ingest.known import Known
+from ingest.merge import Covered, Merger
+from ingest.plan import Plan, assign, make_plan
+from ingest.spool import Spool
+from ingest.writing import Progress, carry_out
+from rag import ingest_reports
 from rag.encoder import Encoder
 from rag.errors import PassportError, UsageError
 from rag.index import Index
-from rag.schema import IngestReport, Paper, Passage, Passport
+from rag.schema import IngestReport, Passport
 from rag.settings import Settings
-from rag.text import search_text
-
-BATCH = 64  # papers in one write
-
-Progress = Callable[[int, int], None]  # (papers done, papers to do)
+from rag.writer_lock import writer_lock
 
 
 def run(
@@ -32,49 +35,98 @@ def run(
     encoder: Encoder | None = None,
     prune: bool = False,
     strict: bool = False,
+    dry_run: bool = False,
+    fields: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     names: Mapping[Path, str] | None = None,
 ) -> IngestReport:
     """Bring list files (or folders of them) into an index and return the report.
 
     `prune` also removes what the given files and folders no longer hold; `strict` writes nothing when any record is
-    rejected; `names` gives the source name to store for a path (uploads). Raises UsageError for paths that do not exist
-    and when nothing at all could be read, IndexLockedError while another writer works.
+    rejected; `dry_run` writes nothing at all and reports what a run would do; `fields` says what a file calls a field
+    (`{"abstract": "summary"}`); `names` gives the source name to store for a path (uploads). Raises UsageError for
+    paths that do not exist and when nothing at all could be read, IndexLockedError while another writer works.
     """
     settings = settings or Settings()
     folder = Path(index) if index is not None else settings.index
     roots = [Path(p) for p in paths]
     files, report = find_files(roots)
-    gathered = gather(files, names or {}, report)
-    _fail_early(roots, gathered, report, strict)
-    encoder = encoder or Encoder(settings.encoder, offline=settings.offline)
-    # Whatever can fail does so before there is a folder.
-    passport = None if folder.exists() else passport_of(encoder)
-    lock = Index.lock(folder)
-    try:
-        store = _open(folder, encoder, passport)
+    report.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    report.dry_run = dry_run
+    with Spool() as spool:
+        gathered = gather(files, names or {}, report, spool, fields)
+        _fail_early(roots, gathered, report, strict)
+        covered = coverage(gathered, [(names or {}).get(r) or source_name(r) for r in roots] if prune else [])
+        if dry_run:
+            _plan_only(folder, gathered, spool, covered, report, prune=prune)
+            return report
+        encoder = encoder or Encoder(settings.encoder, offline=settings.offline)
+        # Whatever can fail does so before there is a folder.
+        passport = None if folder.exists() else passport_of(encoder)
+        lock = writer_lock(folder)
         try:
-            known = store.papers()
-            plan = make_plan(gathered.records, known, report)
-            if prune:
-                plan_pruning(plan, known, gathered, [(names or {}).get(r) or source_name(r) for r in roots])
-            _carry_out(plan, known, store, encoder, progress)
+            store = _open(folder, encoder, passport)
+            try:
+                known, plan = _planned(store, gathered, spool, covered, report, prune=prune)
+                carry_out(plan, known, Merger(spool, store.papers, covered), store, encoder, progress)
+                ingest_reports.keep(folder, report)
+            finally:
+                store.close()
         finally:
-            store.close()
-    finally:
-        lock.release()
+            lock.release()
     return report
+
+
+def _planned(
+    store: Index, gathered: Gathered, spool: Spool, covered: Covered, report: IngestReport, *, prune: bool
+) -> tuple[Known, Plan]:
+    known = Known(store.each_paper())
+    assign(gathered.items, known, store.each_paper, report)
+    return known, make_plan(known, Merger(spool, store.papers, covered), report, prune=prune)
+
+
+def _plan_only(
+    folder: Path, gathered: Gathered, spool: Spool, covered: Covered, report: IngestReport, *, prune: bool
+) -> None:
+    """Fill in a report as a run would, on the index as it is (or without one)."""
+    if not Index.is_complete(folder):
+        known = Known()
+        assign(gathered.items, known, list, report)
+        make_plan(known, Merger(spool, lambda _: {}, covered), report)
+        return
+    store = Index.open(folder)
+    try:
+        _, plan = _planned(store, gathered, spool, covered, report, prune=prune)
+        report.removed = len(plan.remove)
+    finally:
+        store.close()
+
+
+def coverage(gathered: Gathered, roots: Sequence[str]) -> Covered:
+    """Return whether a run saw all that a file holds: it read it to its end, or the file is gone from under `roots`.
+
+    What a file holds that could not be read is not known, so its papers stay.
+    """
+
+    def below(file: str, parent: str) -> bool:
+        return file == parent or file.startswith(parent.rstrip("/") + "/")
+
+    def covered(file: str) -> bool:
+        if any(below(file, name) for name in gathered.unread):
+            return False
+        return file in gathered.read or any(below(file, root) for root in roots)
+
+    return covered
 
 
 def _fail_early(roots: list[Path], gathered: Gathered, report: IngestReport, strict: bool) -> None:
     """Raise UsageError when there is nothing to ingest or, with `strict`, anything to reject."""
-    faults = [f"{r.file}: {r.reason}" for r in report.rejects]
-    faults += [f"{file}, line {r.line}: {r.reject}" for file, r in gathered.records if r.reject]
-    if not gathered.records and not faults:
+    faults = [f"{r.file}{f', line {r.line}' if r.line else ''}: {r.reason}" for r in report.rejects]
+    if not gathered.items and not faults:
         hidden = f" ({len(report.skipped)} hidden or temporary passed over)" if report.skipped else ""
         raise UsageError(f"no list files in {', '.join(map(str, roots))}{hidden}")
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    if all(record.reject for _, record in gathered.records):
+    if not gathered.items:
         raise UsageError(f"nothing to ingest: {faults[0]}{more}")
     if strict and faults:
         raise UsageError(f"--strict: nothing was written, because of {faults[0]}{more}")
@@ -104,36 +156,3 @@ def passport_of(encoder: Encoder) -> Passport:
         chunking_version=chunking.CHUNKING_VERSION,
         cleaning_version=clean.CLEANING_VERSION,
     )
-
-
-def _carry_out(plan: Plan, known: dict[str, Paper], index: Index, encoder: Encoder, progress: Progress | None) -> None:
-    papers = list(plan.add.values())
-    if progress:
-        progress(0, len(papers))
-    for begin in range(0, len(papers), BATCH):
-        batch = papers[begin : begin + BATCH]
-        cut = [_cut(paper, encoder) for paper in batch]
-        encoded = encoder.encode_passages([text for _, texts in cut for text in texts])
-        index.add(batch, [passages for passages, _ in cut], encoded)
-        plan.report.encoded += len(encoded)
-        if progress:
-            progress(begin + len(batch), len(papers))
-    index.update(list(plan.update.values()))
-    index.remove(plan.remove)
-    plan.report.removed = len(plan.remove)
-    # A run that died before its commit left papers behind that nothing derived knows of yet.
-    if papers or plan.update or plan.remove or not index.is_settled(known):
-        index.commit()
-
-
-def _cut(paper: Paper, encoder: Encoder) -> tuple[list[Passage], list[tuple[str, list[str]]]]:
-    """The passages of a paper and what the encoder reads for each: the title, where it has room, and the sentences."""
-    title = search_text(paper.title or "")
-    room = limit = encoder.max_tokens
-    if title:
-        room -= encoder.count_tokens(title) + 2
-        if room < limit // 2:
-            title, room = "", limit
-    passages = chunking.passages(paper.id, paper.abstract, encoder.count_tokens, room)
-    texts = [(title, [search_text(paper.abstract[s.start : s.end]) for s in p.sentences]) for p in passages]
-    return passages, texts

@@ -2,100 +2,122 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from ingest.files import Gathered, reject
-from ingest.identity import content_id
-from ingest.labels import label
-from ingest.readers import RawRecord
-from rag.schema import IngestReport, Paper, Source
+from ingest import identity
+from ingest.gather import SHOWN, Item
+from ingest.known import Known, Target
+from ingest.merge import Merger
+from rag.schema import Finding, IngestReport, Paper
+
+PAGE = 500  # papers that are looked at together
 
 
 @dataclass
 class Plan:
-    """Papers to add, to change (their abstracts stay) and to remove.
-
-    `seen` are the ids that the records hold, `reread` the names of the files that they came from.
-    """
+    """Papers to encode (new ones, and those with another text or title), to change otherwise, and to remove (ids)."""
 
     report: IngestReport
-    add: dict[str, Paper] = field(default_factory=dict)
-    update: dict[str, Paper] = field(default_factory=dict)
+    encode: list[Target] = field(default_factory=list)
+    update: list[Target] = field(default_factory=list)
     remove: list[str] = field(default_factory=list)
-    seen: set[str] = field(default_factory=set)
-    reread: set[str] = field(default_factory=set)
 
 
-def make_plan(records: Sequence[tuple[str, RawRecord]], known: dict[str, Paper], report: IngestReport) -> Plan:
-    """Decide for every cleaned record whether it is new, known, changed or no paper; the counts go to `report`."""
-    # Positions move when a list is edited, so a file that is read again gives its papers' sources anew.
-    plan = Plan(report, reread={name for name, _ in records})
-    taken = {p.label.casefold() for p in known.values()}
-    for name, record in records:
-        if record.reject:
-            reject(report, name, record.reject, record)
-            continue
-        report.read += 1
-        paper_id = content_id(record.abstract)
-        source = Source(file=name, position=record.position)
-        if paper_id in plan.seen:
-            report.duplicate += 1
-            planned = plan.add if paper_id in plan.add else plan.update
-            planned[paper_id] = _merged(planned[paper_id], record, source)
-            continue
-        plan.seen.add(paper_id)
-        old = known.get(paper_id)
-        if old is None:
-            report.added += 1
-            plan.add[paper_id] = Paper(
-                id=paper_id,
-                title=record.title,
-                abstract=record.abstract,
-                label=label(record.abstract, record.title, taken),
-                venue=record.venue,
-                year=record.year,
-                sources=[source],
-            )
-            continue
-        kept = [s for s in old.sources if s.file not in plan.reread]
-        fields = {"venue": record.venue or old.venue, "year": record.year or old.year}
-        plan.update[paper_id] = old.model_copy(update={**fields, "sources": [*kept, source]})
-        if (old.venue, old.year) != tuple(fields.values()):
-            report.updated += 1
-        elif any(s.file == name for s in old.sources):
-            report.unchanged += 1
+def assign(items: Sequence[Item], known: Known, papers: Callable[[], Iterable[Paper]], report: IngestReport) -> None:
+    """Give every record to its paper: the one with its words, with its id, with nearly its words, or a new one.
+
+    `papers` streams the papers of the index once more; it is called only if some text is new.
+    """
+    if known.targets and any(known.with_same_text(item) is None for item in items):
+        known.learn_sketches(papers())
+    for item in items:
+        found = known.with_same_text(item)
+        conflict = ""
+        if found is None:
+            found, conflict = known.with_same_key(item)
+        if found is None:
+            found = known.nearly_the_same(item)
+        if conflict:
+            other = conflict.replace(":", " ", 1)
+            _find(report.conflicts, item, f"another paper with other words has the {other} too; both were kept")
+        if found is None:
+            found = _new(item, known)
+            known.add(found)
         else:
-            report.duplicate += 1
-    plan.update = {i: p for i, p in plan.update.items() if p != known[i]}
+            _join(item, found, report)
+            known.learn_keys(found, item.keys)
+        found.members.append(item)
+
+
+def _new(item: Item, known: Known) -> Target:
+    by_title = identity.content_key([item.content, item.title])  # the same words under two titles, say an erratum's
+    choices = [*map(identity.id_of, item.keys), "c" + item.content, "c" + by_title]
+    own = next(choice for choice in choices if choice not in known.by_id)
+    return Target(own, item.content, item.keys, item.title, item.version, sketch=item.sketch)
+
+
+def _join(item: Item, target: Target, report: IngestReport) -> None:
+    """Another record of a paper: note whether its text is newer than what the paper has."""
+    digests = {digest for file, digest in target.sources if file == item.file}
+    known_here = item.content in digests
+    if not known_here and (target.members or not digests):
+        version = "the same words" if item.content == target.content else "another version"
+        _find(report.duplicates, item, f"{version} of a paper that {_whose(target)} holds")
+    if item.content == target.content:
+        return
+    edited = bool(digests) and not known_here and item.version == target.version
+    if item.version > target.version or edited:
+        target.content, target.version = item.content, item.version
+        target.leads.append(item)
+
+
+def _whose(target: Target) -> str:
+    if target.members:
+        first = target.members[0]
+        return f"{first.file}, record {first.position}"
+    return target.sources[0][0] if target.sources else "the index"
+
+
+def _find(findings: list[Finding], item: Item, reason: str) -> None:
+    if len(findings) < SHOWN:
+        findings.append(Finding(file=item.file, position=item.position, line=item.line, reason=reason))
+
+
+def make_plan(known: Known, merger: Merger, report: IngestReport, *, prune: bool = False) -> Plan:
+    """Decide what happens to each paper, and count every record once.
+
+    With `prune`, papers lose the sources that no longer hold them; those without any are removed.
+    """
+    plan = Plan(report)
+    met = [target for target in known.targets if target.members]
+    for begin in range(0, len(met), PAGE):
+        for target, old, new in merger.merged(met[begin : begin + PAGE]):
+            _count(target, old, new, report)
+            if old is None or (old.abstract, old.title) != (new.abstract, new.title):
+                plan.encode.append(target)
+            elif old != new:
+                plan.update.append(target)
+    for target in known.targets if prune else ():
+        gone = None if target.members else merger.gone(target)
+        if gone:
+            plan.remove.append(target.id)
+        elif gone is False:
+            plan.update.append(target)
     return plan
 
 
-def _merged(paper: Paper, record: RawRecord, source: Source) -> Paper:
-    """The paper with one more source; a later record fills what the first left open."""
-    sources = paper.sources if source in paper.sources else [*paper.sources, source]
-    fields = {"venue": paper.venue or record.venue, "year": paper.year or record.year}
-    return paper.model_copy(update={**fields, "sources": sources})
-
-
-def plan_pruning(plan: Plan, known: dict[str, Paper], gathered: Gathered, roots: Sequence[str]) -> None:
-    """Drop the sources under `roots` that this run did not see; a paper without sources is removed.
-
-    What a file holds that could not be read is not known, so its papers stay.
-    """
-
-    def covered(file: str) -> bool:
-        if file in gathered.unread:
-            return False
-        return file in gathered.read or any(file == r or file.startswith(r.rstrip("/") + "/") for r in roots)
-
-    for paper_id, old in known.items():
-        paper = plan.update.get(paper_id, old)
-        fresh = plan.reread if paper_id in plan.seen else set()
-        kept = [s for s in paper.sources if s.file in fresh or not covered(s.file)]
-        if kept == paper.sources:
-            continue
-        if kept:
-            plan.update[paper_id] = paper.model_copy(update={"sources": kept})
-        else:
-            plan.remove.append(paper_id)
+def _count(target: Target, old: Paper | None, new: Paper, report: IngestReport) -> None:
+    """One record stands for what happens to the paper; the others are newer versions of it, or duplicates."""
+    extra_leads = len(target.leads)
+    if old is None:
+        report.added += 1
+    elif old.model_copy(update={"sources": new.sources}) != new:
+        report.updated += 1
+        extra_leads = max(0, extra_leads - 1)
+    elif {file for file, _ in target.sources} & {item.file for item in target.members}:
+        report.unchanged += 1
+    else:
+        report.duplicate += 1
+    report.updated += extra_leads
+    report.duplicate += len(target.members) - 1 - extra_leads

@@ -8,19 +8,18 @@ between leaves no half paper, only rows that nothing refers to.
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from filelock import FileLock, Timeout
 
 from rag.chroma import open_client
 from rag.encoder import EncodedPassage, Encoder, Vector
-from rag.errors import IndexLockedError, IndexMissingError, PassportError, UsageError
+from rag.errors import IndexMissingError, PassportError
 from rag.lexical import LexicalIndex
 from rag.schema import Paper, Passage, Passport
 from rag.sentence_vectors import SentenceVectors
@@ -28,10 +27,21 @@ from rag.stored_passage import StoredPassage, from_metadata, paper_version, to_m
 
 log = logging.getLogger(__name__)
 PAGE = 1000  # ids in one call to Chroma
+LOOKUPS = 100  # vectors that are looked up together when an index is checked
+NEIGHBOURS = 5
+SAME = 1e-5  # cosine distance of equal vectors
+
+
+@dataclass(frozen=True)
+class VectorCheck:
+    """Whether a passage is among the nearest neighbours of its own vector."""
+
+    stored: StoredPassage
+    finds_itself: bool
 
 
 class Index:
-    """An open index. Safe for several threads that read; writers hold `lock()`."""
+    """An open index. Safe for several threads that read; writers hold the `writer_lock`."""
 
     def __init__(self, path: Path, client: Any, *, passport: Passport) -> None:
         self.path = path
@@ -107,19 +117,6 @@ class Index:
         metadata = self._chroma.get_collection("papers", embedding_function=None).metadata
         return Passport.model_validate_json(str(metadata["passport"])).generation
 
-    @staticmethod
-    def lock(path: Path, *, wait: float = 10.0) -> FileLock:
-        """Take the writer's lock of an index; a dead holder's lock is free. Raises IndexLockedError or UsageError."""
-        lock = FileLock(path / "lock")
-        try:
-            path.mkdir(parents=True, exist_ok=True)
-            lock.acquire(timeout=wait)
-        except Timeout as error:
-            raise IndexLockedError(f"another process is writing to {path}; try again when it has finished") from error
-        except OSError as error:
-            raise UsageError(f"no index can be written at {path.resolve()}: {error.strerror}") from error
-        return lock
-
     # -- reading ---------------------------------------------------------------------------------------------------
 
     def __len__(self) -> int:
@@ -128,14 +125,18 @@ class Index:
     def papers(self, ids: Sequence[str] | None = None) -> dict[str, Paper]:
         """Return papers by id, in the order of `ids`; all of them, in the order of their sources, without `ids`."""
         if ids is None:
-            found = [p for page in self._pages(self._papers, ["metadatas"]) for p in _papers(page)]
-            found.sort(key=lambda p: [(s.file, s.position) for s in p.sources])
+            found = sorted(self.each_paper(), key=lambda p: [(s.file, s.position) for s in p.sources])
             return {p.id: p for p in found}
         by_id: dict[str, Paper] = {}
         for begin in range(0, len(ids), PAGE):
             page = self._papers.get(ids=list(ids[begin : begin + PAGE]), include=["metadatas"])
             by_id.update((p.id, p) for p in _papers(page))
         return {i: by_id[i] for i in ids if i in by_id}
+
+    def each_paper(self) -> Iterator[Paper]:
+        """Yield all papers in no particular order, without holding them."""
+        for page in self._pages(self._papers, ["metadatas"]):
+            yield from _papers(page)
 
     def passages(self, paper_ids: Sequence[str]) -> dict[str, list[StoredPassage]]:
         """Return the stored passages of papers, by paper id, in reading order."""
@@ -161,6 +162,20 @@ class Index:
         pairs = zip(page["metadatas"][0], page["distances"][0], strict=True)
         return [(from_metadata(metadata), 1.0 - float(distance)) for metadata, distance in pairs]
 
+    def vector_checks(self) -> Iterator[VectorCheck]:
+        """Look every passage up by its own stored vector."""
+        for page in self._pages(self._passages, ["metadatas", "embeddings"], size=LOOKUPS):
+            nearest = self._passages.query(
+                query_embeddings=page["embeddings"],
+                n_results=min(NEIGHBOURS, int(self._passages.count())),
+                include=["distances"],
+            )
+            rows = zip(page["ids"], page["metadatas"], nearest["ids"], nearest["distances"], strict=True)
+            for passage_id, metadata, ids, distances in rows:
+                # Passages with the same text are at the same distance; any of them may come first.
+                equal = bool(distances) and distances[-1] < SAME
+                yield VectorCheck(from_metadata(metadata), passage_id in ids or equal)
+
     def sentence_vectors(self, stored: StoredPassage) -> Vector:
         """Return the vectors of a passage's sentences, shape (sentences, dimension)."""
         return self.vectors.read(stored.row, len(stored.passage.sentences))
@@ -184,7 +199,8 @@ class Index:
     ) -> None:
         """Add or replace papers with their passages; `encoded` runs over all passages in order."""
         flat = [(paper, passage) for paper, own in zip(papers, passages, strict=True) for passage in own]
-        row = self.vectors.append(np.concatenate([e.sentences for e in encoded])) if encoded else 0
+        rows = np.concatenate([e.sentences for e in encoded]) if encoded else None
+        row = self.vectors.append(rows, at_least=self.passport.sentence_rows) if rows is not None else 0
         ids, vectors, metadatas = [], [], []
         for (paper, passage), vector in zip(flat, encoded, strict=True):
             version = paper_version(paper.abstract)
@@ -207,6 +223,12 @@ class Index:
         if stale:
             self._passages.delete(ids=sorted(stale))
 
+    def drop_passages(self, paper_ids: Sequence[str]) -> None:
+        """Delete the passages of papers, which are about to be added again."""
+        passages = self._passage_ids(paper_ids)
+        if passages:
+            self._passages.delete(ids=sorted(passages))
+
     def update(self, papers: Sequence[Paper]) -> None:
         """Replace the fields of papers whose abstract is unchanged; nothing is encoded."""
         for begin in range(0, len(papers), PAGE):
@@ -222,26 +244,27 @@ class Index:
             if passages:
                 self._passages.delete(ids=sorted(passages))
 
-    def is_settled(self, papers: dict[str, Paper]) -> bool:
-        """Whether the last commit saw the index as it is now; `papers` are all that it holds."""
+    def is_settled(self) -> bool:
+        """Whether the last commit saw the index as it is now."""
         passport = self.passport
         seen = (passport.generation > 0, passport.corpus_hash, passport.passages)
-        return seen == (True, _corpus_hash(papers), int(self._passages.count()))
+        return seen == (True, _corpus_hash(self._versions()), int(self._passages.count()))
 
     def commit(self) -> None:
         """Bring what is derived in step with the collections: stray passages, keyword index, counts, generation."""
-        papers = self.papers()
-        spans = self._sweep({i: paper_version(p.abstract) for i, p in papers.items()})
+        versions = self._versions()
+        passages, sentences = self._sweep(versions)
         self.passport = self.passport.model_copy(
             update={
-                "papers": len(papers),
-                "passages": len(spans),
-                "sentences": sum(map(len, spans)),
-                "corpus_hash": _corpus_hash(papers),
+                "papers": len(versions),
+                "passages": passages,
+                "sentences": sentences,
+                "sentence_rows": len(self.vectors),
+                "corpus_hash": _corpus_hash(versions),
                 "generation": self.passport.generation + 1,
             }
         )
-        self._lexical = self._build_lexical(papers.values())
+        self._lexical = self._build_lexical()
         folder = self._lexical_folder()
         self._lexical.save(folder)
         self._papers.modify(metadata={"passport": self.passport.model_dump_json()})
@@ -249,27 +272,36 @@ class Index:
             if old != folder:
                 shutil.rmtree(old, ignore_errors=True)
 
-    def _sweep(self, versions: dict[str, str]) -> list[list[list[int]]]:
-        """Delete the passages that a killed run left behind; return the sentence spans of the others."""
-        stray, spans = [], []
+    def _versions(self) -> dict[str, str]:
+        """The hash of each paper's abstract, by id."""
+        return {paper.id: paper_version(paper.abstract) for paper in self.each_paper()}
+
+    def _sweep(self, versions: dict[str, str]) -> tuple[int, int]:
+        """Delete the passages that a killed run left behind; return the numbers of the others and their sentences."""
+        stray, passages, sentences = [], 0, 0
         for page in self._pages(self._passages, ["metadatas"]):
             for passage_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
                 if versions.get(metadata["paper_id"]) == metadata["version"]:
-                    spans.append(json.loads(metadata["sentences"]))
+                    passages += 1
+                    sentences += metadata["sentences"].count("[") - 1  # [[start,end],…]
                 else:
                     stray.append(passage_id)
         for begin in range(0, len(stray), PAGE):
             self._passages.delete(ids=stray[begin : begin + PAGE])
-        return spans
+        return passages, sentences
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _lexical_folder(self) -> Path:
         return self.path / "lexical" / f"{self.passport.generation}-{self.passport.corpus_hash or 'empty'}"
 
-    def _build_lexical(self, papers: Iterable[Paper] | None = None) -> LexicalIndex:
-        chosen = self.papers().values() if papers is None else papers
-        return LexicalIndex.build((p.id, f"{p.title}. {p.abstract}" if p.title else p.abstract) for p in chosen)
+    def _build_lexical(self) -> LexicalIndex:
+        # In the order of their ids: two ways to the same papers make the same index.
+        ids = sorted(self._papers.get(include=[])["ids"])
+        pages = (self.papers(ids[begin : begin + PAGE]).values() for begin in range(0, len(ids), PAGE))
+        return LexicalIndex.build(
+            (p.id, f"{p.title}. {p.abstract}" if p.title else p.abstract) for page in pages for p in page
+        )
 
     def _passage_ids(self, paper_ids: Sequence[str]) -> set[str]:
         if not paper_ids:
@@ -277,17 +309,17 @@ class Index:
         return set(self._passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=[])["ids"])
 
     @staticmethod
-    def _pages(collection: Any, include: list[str]) -> Iterable[Any]:
-        for offset in range(0, collection.count(), PAGE):
-            yield collection.get(limit=PAGE, offset=offset, include=include)
+    def _pages(collection: Any, include: list[str], *, size: int = PAGE) -> Iterable[Any]:
+        for offset in range(0, collection.count(), size):
+            yield collection.get(limit=size, offset=offset, include=include)
 
     def size_bytes(self) -> int:
         """Bytes on disk of the whole index folder."""
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
 
 
-def _corpus_hash(papers: dict[str, Paper]) -> str:
-    lines = "".join(f"{i}:{paper_version(papers[i].abstract)}\n" for i in sorted(papers))
+def _corpus_hash(versions: dict[str, str]) -> str:
+    lines = "".join(f"{i}:{versions[i]}\n" for i in sorted(versions))
     return hashlib.sha256(lines.encode()).hexdigest()[:16]
 
 

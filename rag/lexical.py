@@ -29,16 +29,17 @@ class LexicalIndex:
     def build(cls, papers: Iterable[tuple[str, str]]) -> LexicalIndex:
         """Index (paper id, text) pairs; the text is display text."""
         ids: list[str] = []
-        corpus: list[list[str]] = []
+        vocabulary: dict[str, int] = {}
+        corpus: list[list[int]] = []  # term numbers: the numbers are shared objects, the terms would not be
         for paper_id, text in papers:
             ids.append(paper_id)
-            corpus.append(terms(text))
-        if not any(corpus):
+            corpus.append([vocabulary.setdefault(term, len(vocabulary)) for term in terms(text)])
+        if not vocabulary:
             return cls(ids, None)
         import bm25s
 
         bm25 = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
-        bm25.index(corpus, show_progress=False)
+        bm25.index((corpus, vocabulary), show_progress=False)
         return cls(ids, bm25)
 
     def save(self, folder: Path) -> None:

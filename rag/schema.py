@@ -17,10 +17,14 @@ class Model(BaseModel):
 
 
 class Source(Model):
-    """Where a paper was read from: `position` is the 0-based index of the record within its file."""
+    """Where a paper was read from: `position` is the 0-based index of the record within its file.
+
+    `digest` stands for the words of the abstract as it stood there: another digest there later is an edit.
+    """
 
     file: str
     position: int = Field(ge=0)
+    digest: str = ""
 
 
 class Paper(Model):
@@ -37,6 +41,7 @@ class Paper(Model):
     url: str | None = None
     doi: str | None = None
     arxiv_id: str | None = None
+    openreview_id: str | None = None
     language: str | None = None
     sources: list[Source] = []
 
@@ -135,12 +140,13 @@ class Passport(Model):
     papers: int = 0
     passages: int = 0
     sentences: int = 0
+    sentence_rows: int = Field(default=0, description="rows of the sentence vector file, with those no longer used")
     corpus_hash: str = ""
     generation: int = Field(default=0, description="grows by one with every change of the index")
 
 
-class Reject(Model):
-    """A record that could not be taken: `position` (of a record) or `line` (in the file) where known."""
+class Finding(Model):
+    """Something that ingest says of a record: `position` (of a record) or `line` (in the file) where known."""
 
     file: str
     position: int | None = None
@@ -148,10 +154,14 @@ class Reject(Model):
     reason: str
 
 
+class Reject(Finding):
+    """A record that could not be taken."""
+
+
 class IngestReport(Model):
     """What happened to every record: read = added + updated + unchanged + duplicate + rejected, always.
 
-    A file that cannot be read at all counts as one rejected record. `encoded` counts passages.
+    A file that cannot be read at all, or not to its end, counts as one rejected record. `encoded` counts passages.
     """
 
     read: int = 0
@@ -163,7 +173,13 @@ class IngestReport(Model):
     rejected: int = 0
     encoded: int = 0
     rejects: list[Reject] = []
+    conflicts: list[Finding] = Field(default=[], description="one id for two papers: both were kept")
+    suspicious: list[Finding] = Field(default=[], description="records that were taken but look wrong")
+    duplicates: list[Finding] = Field(default=[], description="records that are papers of the list already")
+    languages: dict[str, int] = Field(default={}, description="records by language (ISO 639-1)")
     skipped: list[str] = Field(default=[], description="hidden and temporary files that were passed over")
+    started: str = Field(default="", description="when the run began, in UTC")
+    dry_run: bool = Field(default=False, description="nothing was written: this is what a run would do")
 
 
 class Retrieved(Model):

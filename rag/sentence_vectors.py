@@ -21,11 +21,18 @@ class SentenceVectors:
         self.dimension = dimension
         self._map: NDArray[np.float16] | None = None
 
-    def append(self, rows: NDArray[np.float32]) -> int:
-        """Write rows of shape (n, dimension) durably; return the number of the first."""
+    def __len__(self) -> int:
+        return self.path.stat().st_size // (2 * self.dimension) if self.path.exists() else 0
+
+    def append(self, rows: NDArray[np.float32], *, at_least: int = 0) -> int:
+        """Write rows of shape (n, dimension) durably; return the number of the first.
+
+        That is `at_least` so much: where a file was lost or cut, its rows are in use and must not be given again. They
+        are zeros then, which no sentence has.
+        """
         row_bytes = 2 * self.dimension
         with self.path.open("ab") as file:
-            whole = file.tell() // row_bytes
+            whole = max(file.tell() // row_bytes, at_least)
             file.truncate(whole * row_bytes)  # a row cut off by a crash
             file.seek(0, os.SEEK_END)
             file.write(np.ascontiguousarray(rows, dtype="<f2").tobytes())
@@ -45,8 +52,7 @@ class SentenceVectors:
 
     def _rows(self) -> NDArray[np.float16]:
         if self._map is None:
-            size = self.path.stat().st_size // (2 * self.dimension) if self.path.exists() else 0
-            if size == 0:
+            if len(self) == 0:
                 return np.empty((0, self.dimension), dtype=np.float16)
-            self._map = np.memmap(self.path, dtype="<f2", mode="r", shape=(size, self.dimension))
+            self._map = np.memmap(self.path, dtype="<f2", mode="r", shape=(len(self), self.dimension))
         return self._map

@@ -44,6 +44,8 @@ def fold(text: str) -> str:
 
     Accents are the combining diacritics of European scripts; the vowel signs and voicing marks of others are letters.
     """
+    if text.isascii():
+        return text
     text = unicodedata.normalize("NFKC", text).translate(DASHES).translate(QUOTES)
     text = unicodedata.normalize("NFD", INVISIBLE.sub("", text))
     return unicodedata.normalize("NFC", ACCENTS.sub("", text))

@@ -57,7 +57,8 @@ def detect(stream: BinaryIO) -> Encoding:
 def _detect(sample: bytes, rest: BinaryIO) -> Encoding:
     for bom, encoding in BOMS:
         if sample.startswith(bom):
-            return _checked(sample, encoding)
+            # A mark before UTF-8 is a promise that a few damaged bytes do not break.
+            return Encoding(encoding, WINDOWS_1252) if bom == codecs.BOM_UTF8 else _checked(sample, encoding)
     if sample.count(0) > len(sample) * 0.01:
         return _wide(sample)
     stray, foreign = _stray_bytes(sample, rest)

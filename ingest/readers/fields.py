@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-DOI = re.compile(r"10\.\d{4,9}/[^\s\"<>|]+", re.IGNORECASE)
+DOI = re.compile(r"10\.\d{4,9}/(?:[^\s\"<>|]|<\d+::\w[\w-]*>)+", re.IGNORECASE)  # with `<1661::AID-…>` of old ones
 ARXIV = re.compile(
     r"(?:arxiv\.org/(?:abs|pdf|html)/|arxiv[:.\s]\s*|^)((?:\d{4}\.\d{4,5}|[a-z-]+(?:\.[a-z]{2})?/\d{7})(?:v\d+)?)"
     r"(?:\.pdf)?(?=$|[\s\[\]?#,;)])",
@@ -18,14 +18,15 @@ NOTHING = frozenset({"", "n/a", "na", "none", "null", "nan", "-", "--", "[]", "{
 
 def text(value: object) -> str | None:
     """A string, a number, OpenReview's `{"value": …}` or the first of a list; None for nothing (`null`, `N/A`, ``)."""
-    if isinstance(value, Mapping):
-        return text(value.get("value"))
-    if isinstance(value, list | tuple):
-        return next((found for item in value if (found := text(item))), None)
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        return None
+    if not isinstance(value, str):
+        if isinstance(value, Mapping):
+            return text(value.get("value"))
+        if isinstance(value, list | tuple):
+            return next((found for item in value if (found := text(item))), None)
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
     stripped = str(value).strip()
-    return None if stripped.lower() in NOTHING else stripped
+    return None if len(stripped) < 5 and stripped.lower() in NOTHING else stripped
 
 
 def people(value: object) -> tuple[str, ...]:

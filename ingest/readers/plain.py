@@ -21,12 +21,14 @@ HEADER = re.compile(
 ACRONYM = re.compile(r"[A-Z]\w*[A-Z]|(?i:conference|workshop|symposium|journal|transactions|proceedings|meeting)")
 LIST_WORDS = re.compile(
     r"(?i:[\W\d_]|papers?|abstracts?|accepted|list|of|and|the|conference|workshop|main|track|findings|proceedings|posters?"
-    r"|orals?|spotlights?|part|volume|[ivx]+|论文|列表|摘要|接收|录用|清单|会议|全部|部分|第|[一二三四五六七八九十])*"
+    r"|orals?|spotlights?|part|volume|[ivx]|论文|列表|摘要|接收|录用|清单|会议|全部|部分|第|[一二三四五六七八九十])*"
 )
 LONGEST_HEADER = 120  # characters
+LONGEST = 2_000_000  # characters; a longer paragraph is no abstract
 SHORTEST = 40  # characters; anything shorter is no abstract (`N/A`, a page number, a stray heading)
 
 Header = tuple[str | None, int | None]
+Paragraph = tuple[int, list[str]]  # the line where it begins, and its lines
 
 
 def recognises(file: ListFile) -> bool:
@@ -43,22 +45,36 @@ def read(file: ListFile) -> Iterator[RawRecord]:
     year: int | None = None
     position = 0
     for number, (line, lines) in enumerate(paragraphs(file.lines())):
-        header, length = _header(lines, first=number == 0)
-        if header is not None:
-            venue, year = header
-        paragraph = " ".join(lines[length:])
-        if not paragraph or RULE.fullmatch(paragraph):
-            continue
-        reject = None
-        if sum(c.isalpha() for c in paragraph) < SHORTEST // 2 or len(paragraph) < SHORTEST:
-            reject = f"too short for an abstract: {paragraph[:40]!r}"
-        yield RawRecord(position, line + length, paragraph, venue=venue, year=year, reject=reject)
-        position += 1
+        found, length = header(lines, first=number == 0)
+        if found is not None:
+            venue, year = found
+        record = untitled(position, line + length, lines[length:], (venue, year))
+        if record is not None:
+            yield record
+            position += 1
 
 
-def paragraphs(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
-    """Yield (1-based line, lines) of runs of lines that are not blank; what the eye does not see counts as blank."""
-    start = 0
+def untitled(position: int, line: int, lines: list[str], below: Header) -> RawRecord | None:
+    """The record in a paragraph below a header, with a reason if it is no abstract; None for a rule or no text."""
+    paragraph = " ".join(lines)
+    if not paragraph or RULE.fullmatch(paragraph):
+        return None
+    reject = None
+    if len(paragraph) > LONGEST:
+        reject = f"longer than {LONGEST:,} characters: {paragraph[:40]!r}"
+        paragraph = paragraph[:SHORTEST]
+    elif sum(c.isalpha() for c in paragraph) < SHORTEST // 2 or len(paragraph) < SHORTEST:
+        reject = f"too short for an abstract: {paragraph[:40]!r}"
+    venue, year = below
+    return RawRecord(position, line, paragraph, venue=venue, year=year, reject=reject)
+
+
+def paragraphs(numbered: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:
+    """Yield runs of lines that are not blank; what the eye does not see counts as blank.
+
+    Of a paragraph that is too long only its beginning comes, more than LONGEST characters of it.
+    """
+    start = size = 0
     lines: list[str] = []
     for number, line in numbered:
         if BLANK.fullmatch(line):
@@ -67,27 +83,29 @@ def paragraphs(numbered: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[
             lines = []
             continue
         if not lines:
-            start = number
-        lines.append(line.strip("\ufeff \t"))
+            start, size = number, 0
+        if size <= LONGEST:
+            lines.append(line.strip("\ufeff \t"))
+        size += len(line)
     if lines:
         yield start, lines
 
 
-def _header(lines: list[str], *, first: bool) -> tuple[Header | None, int]:
+def header(lines: list[str], *, first: bool) -> tuple[Header | None, int]:
     """Return the header at the head of a paragraph, or None, and how many lines it takes.
 
     A header is a paragraph of its own, or the first line of the file with the first abstract right below it.
     """
     line = " ".join(lines)
     if len(line) > LONGEST_HEADER or line.endswith((".", "!", "?", "。")):
-        header, rest = _venue_and_year(lines[0])
-        glued = first and header is not None and LIST_WORDS.fullmatch(rest)
-        return (header, 1) if glued else (None, 0)
-    header, rest = _venue_and_year(line)
-    plain = header is not None and LIST_WORDS.fullmatch(rest)
-    named = header is not None and ACRONYM.search(header[0] or "") and len(rest.split()) <= 8
+        found, rest = _venue_and_year(lines[0])
+        glued = first and found is not None and LIST_WORDS.fullmatch(rest)
+        return (found, 1) if glued else (None, 0)
+    found, rest = _venue_and_year(line)
+    plain = found is not None and LIST_WORDS.fullmatch(rest)
+    named = found is not None and ACRONYM.search(found[0] or "") and len(rest.split()) <= 8
     if plain or named:
-        return header, len(lines)
+        return found, len(lines)
     # Only the first line of a file may be a header without a venue or a year.
     return ((None, None), len(lines)) if first and len(line.split()) <= 12 else (None, 0)
 

@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 from ingest_kit import ROOT, SEEDS, read_all
+from plan_kit import carried_out
 
 import ingest
 from ingest.clean import clean
-from ingest.files import gather
-from ingest.plan import make_plan
 from rag.encoder import Encoder
-from rag.schema import IngestReport
 from rag.sentences import URL
 from rag.text import fold
 
@@ -31,13 +29,13 @@ def abstracts(path: Path) -> list[str]:
 
 
 def test_the_sample_is_whole() -> None:
-    report = IngestReport()
-    plan = make_plan(gather([SAMPLE], {}, report).records, {}, report)
+    made = carried_out({"sample": read_all(SAMPLE.read_bytes())})
+    report, papers = made.report, made.papers.values()
     assert (report.read, report.added, report.rejected, report.duplicate) == (57, 57, 0, 0)
-    labels = [p.label for p in plan.add.values()]
+    labels = [p.label for p in papers]
     assert len({name.casefold() for name in labels}) == 57
     assert all(0 < len(name) <= 165 and name.count("$") % 2 == 0 for name in labels)
-    assert {(p.venue, p.year) for p in plan.add.values()} == {("ICML", 2026)}
+    assert {(p.venue, p.year) for p in papers} == {("ICML", 2026)}
 
 
 def test_no_markup_is_left_in_the_sample() -> None:
@@ -57,6 +55,7 @@ def test_the_sample_is_told_afresh() -> None:
 def test_the_seeds_load_whole_and_only_once(tmp_path: Path, encoder: Encoder) -> None:
     first = ingest.run([SEEDS], tmp_path / "index", encoder=encoder)
     assert (first.read, first.added, first.rejected) == (57, 57, 0)
+    assert (first.suspicious, first.duplicates, first.conflicts, first.languages) == ([], [], [], {"en": 57})
     fresh = Encoder()
     second = ingest.run([SEEDS], tmp_path / "index", encoder=fresh)
     assert (second.unchanged, second.added, second.encoded, second.removed) == (57, 0, 0, 0)

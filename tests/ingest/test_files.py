@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from ingest_kit import ABSTRACTS, write
 
-from ingest.files import find_files, gather, source_name
+from ingest.files import find_files, source_name
 from rag.errors import UsageError
-from rag.schema import IngestReport
 
 
 def names(paths: list[Path]) -> list[str]:
@@ -82,30 +81,3 @@ def test_names_that_are_no_utf8(tmp_path: Path) -> None:
     path = Path(os.fsdecode(os.fsencode(tmp_path) + b"/list\xff.txt"))
     path.write_text("\n\n".join(ABSTRACTS[:2]), encoding="utf-8")
     assert source_name(path) == f"{tmp_path.resolve()}/list\ufffd.txt"
-    report = IngestReport()
-    gathered = gather([path], {}, report)
-    assert [name for name, _ in gathered.records] == [source_name(path)] * 2
-
-
-def test_gather_cleans_and_says_what_is_wrong(tmp_path: Path) -> None:
-    report = IngestReport()
-    empty_when_clean = r"\cite{" + "long key, " * 20 + "}"
-    files = [
-        write(tmp_path / "good.txt", ABSTRACTS[0], "too short", empty_when_clean),
-        write(tmp_path / "header.txt"),
-        tmp_path / "binary.txt",
-        write(tmp_path / "list.bib", ABSTRACTS[0]),
-    ]
-    (tmp_path / "binary.txt").write_bytes(os.urandom(500))
-    gathered = gather(files, {files[0]: "upload: mine.txt"}, report)
-    assert [r.reject for _, r in gathered.records] == [
-        None,
-        "too short for an abstract: 'too short'",
-        "no text left after cleaning",
-    ]
-    assert gathered.records[0][1].abstract.startswith("Weather") and "**" not in gathered.records[0][1].abstract
-    assert {name for name, _ in gathered.records} == {"upload: mine.txt"}
-    assert gathered.read == {"upload: mine.txt", source_name(files[1])}
-    assert gathered.unread == {source_name(files[2]), source_name(files[3])}
-    assert [Path(r.file).name for r in report.rejects] == ["header.txt", "binary.txt", "list.bib"]
-    assert (report.read, report.rejected) == (3, 3)

@@ -17,7 +17,7 @@ from typing import Any
 
 from chromadb.api.models.Collection import Collection
 
-from ingest import job
+from ingest import job, writing
 from rag.encoder import Encoder
 from rag.index import Index
 from rag.lexical import LexicalIndex
@@ -54,7 +54,7 @@ def main() -> None:
     """Run the jobs of the file named on the command line."""
     encoder = Encoder()
     _ = encoder.model
-    job.BATCH = 2
+    writing.BATCH = 2
     for task in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")):
         child = os.fork()
         if child == 0:

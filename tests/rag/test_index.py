@@ -9,10 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from rag import ingest_reports
 from rag.encoder import EncodedPassage
 from rag.errors import IndexLockedError, IndexMissingError, UsageError
+from rag.health import check
 from rag.index import PAGE, Index
-from rag.schema import Paper, Passage, Passport, Source, Span
+from rag.schema import IngestReport, Paper, Passage, Passport, Source, Span
+from rag.writer_lock import writer_lock
 
 DIMENSION = 8
 Entry = tuple[Paper, list[Passage], list[EncodedPassage]]
@@ -100,13 +103,13 @@ def test_a_commit_sweeps_what_a_killed_run_left(index: Index) -> None:
     add(index, entry(1), entry(2))
     index.commit()
     settled = index.passport
-    assert index.is_settled(index.papers())
+    assert index.is_settled()
     index._papers.delete(ids=["c0002"])  # as a run that dies between papers and passages
-    assert not index.is_settled(index.papers())
+    assert not index.is_settled()
     index.commit()
-    assert index._passages.count() == 2 and index.is_settled(index.papers())
+    assert index._passages.count() == 2 and index.is_settled()
     add(index, entry(2))
-    assert not index.is_settled(index.papers())
+    assert not index.is_settled()
     index.commit()
     assert index.passport.corpus_hash == settled.corpus_hash
 
@@ -169,11 +172,53 @@ def test_a_folder_that_is_removed_and_made_again_while_open(tmp_path: Path) -> N
 
 
 def test_the_lock(tmp_path: Path) -> None:
-    lock = Index.lock(tmp_path / "index", wait=0)
-    with pytest.raises(IndexLockedError, match="another process is writing"):
-        Index.lock(tmp_path / "index", wait=0.1)
+    lock = writer_lock(tmp_path / "index", wait=0)
+    with pytest.raises(IndexLockedError, match=r"process \d+ since .* is writing"):
+        writer_lock(tmp_path / "index", wait=0.1)
     lock.release()
-    Index.lock(tmp_path / "index", wait=0).release()
+    writer_lock(tmp_path / "index", wait=0).release()
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="no index can be written at"):
-        Index.lock(tmp_path / "file" / "index", wait=0)
+        writer_lock(tmp_path / "file" / "index", wait=0)
+
+
+def test_the_last_ten_reports_are_kept(tmp_path: Path) -> None:
+    assert ingest_reports.last(tmp_path) == []
+    for number in range(12):
+        ingest_reports.keep(tmp_path, IngestReport(read=number, added=number))
+    assert [report.read for report in ingest_reports.last(tmp_path)] == list(range(11, 1, -1))
+
+
+# -- health ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_sound_index_has_no_ailing_paper(index: Index) -> None:
+    add(index, *(entry(n) for n in range(30)))
+    index.commit()
+    found = check(index)
+    assert (found.papers, found.passages, found.ailing) == (30, 60, [])
+
+
+def test_what_is_not_whole_is_named(index: Index) -> None:
+    add(index, *(entry(n) for n in range(6)))
+    index.commit()
+    index._passages.delete(ids=[i for i in index._passages.get()["ids"] if i.startswith("c0001")])
+    lost = index._passages.get(where={"paper_id": "c0003"}, include=["metadatas"])
+    index._passages.update(ids=lost["ids"], metadatas=[{**m, "row": 1000} for m in lost["metadatas"]])
+    add(index, entry(7))  # not committed: no keyword entry yet
+    assert {a.paper_id: a.reason for a in check(index).ailing} == {
+        "c0001": "no passage of it is stored",
+        "c0003": "sentence vectors are missing",
+        "c0007": "the keyword index is out of step",
+    }
+
+
+def test_rows_of_a_lost_file_are_not_given_again(index: Index) -> None:
+    add(index, *(entry(n) for n in range(3)))
+    index.commit()
+    index.vectors.path.write_bytes(b"")
+    reopened = Index(index.path, index._chroma, passport=index.passport)
+    add(reopened, entry(4))
+    reopened.commit()
+    ailing = {a.paper_id: a.reason for a in check(reopened).ailing}
+    assert ailing == dict.fromkeys(["c0000", "c0001", "c0002"], "sentence vectors are damaged")

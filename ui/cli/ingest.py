@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from rag.schema import IngestReport
+from rag.errors import ConferError, UsageError
+from rag.schema import Finding, IngestReport
 from rag.settings import Settings
 from ui.cli.options import IndexOption, JsonOption, settings_with
 
-SHOWN_REJECTS = 20
+SHOWN = 20  # findings of a kind
 
 
 def register(app: typer.Typer) -> None:
@@ -21,26 +24,79 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest_command(
-    paths: Annotated[list[Path], typer.Argument(help="list files, or folders of them")],
+    paths: Annotated[list[Path], typer.Argument(help="list files, archives of them, or folders")],
     index: IndexOption = None,
     prune: Annotated[bool, typer.Option("--prune", help="remove papers that these files no longer hold")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="write nothing when any record is rejected")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would happen, and write nothing")] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="stay, and follow the files as they change")] = False,
+    fields: Annotated[
+        list[str] | None,
+        typer.Option("--map", help="what these files call a field: abstract=summary", metavar="F=NAME"),
+    ] = None,
     json: JsonOption = False,
 ) -> None:
     """Bring list files into the index. Running it again adds and encodes nothing."""
     settings = settings_with(index=index)
-    report = ingest_with_progress(paths, settings, prune=prune, strict=strict)
+    names = _field_map(fields or [])
+    if watch:
+        if prune or strict or dry_run:
+            raise UsageError("--watch always prunes, and goes with neither --strict nor --dry-run")
+        _watch(paths, settings, names, json=json)
+        return
+    report = ingest_with_progress(paths, settings, prune=prune, strict=strict, dry_run=dry_run, fields=names)
     print(report.model_dump_json(indent=2) if json else "\n".join(report_lines(report, settings.index)))
 
 
+def _field_map(pairs: list[str]) -> dict[str, str]:
+    """`["abstract=summary"]` as a mapping. Raises UsageError for anything else."""
+    from ingest.readers.by_names import NAMES
+
+    fields = {}
+    for pair in pairs:
+        name, sign, called = pair.partition("=")
+        if not sign or not called.strip() or name.strip() not in NAMES:
+            raise UsageError(f"--map {pair!r}: write FIELD=NAME, where FIELD is one of {', '.join(NAMES)}")
+        fields[name.strip()] = called.strip()
+    return fields
+
+
+def _watch(paths: list[Path], settings: Settings, fields: dict[str, str], *, json: bool) -> None:
+    import ingest
+
+    print(f"following {', '.join(map(str, paths))}; Ctrl-C ends it", file=sys.stderr)
+    with contextlib.suppress(KeyboardInterrupt), progress_bar() as progress:
+        for result in ingest.watch(paths, settings.index, settings=settings, fields=fields, progress=progress):
+            if isinstance(result, ConferError):
+                print(f"error: {result}", file=sys.stderr)
+            else:
+                lines = report_lines(result, settings.index)
+                print(result.model_dump_json() if json else "\n".join(lines), flush=True)
+
+
 def ingest_with_progress(
-    paths: list[Path], settings: Settings, *, prune: bool = False, strict: bool = False
+    paths: list[Path],
+    settings: Settings,
+    *,
+    prune: bool = False,
+    strict: bool = False,
+    dry_run: bool = False,
+    fields: dict[str, str] | None = None,
 ) -> IngestReport:
     """Run the ingest job with a progress bar on stderr."""
+    import ingest
+
+    with progress_bar() as progress:
+        return ingest.run(
+            paths, settings=settings, prune=prune, strict=strict, dry_run=dry_run, fields=fields, progress=progress
+        )
+
+
+@contextlib.contextmanager
+def progress_bar() -> Iterator[Callable[[int, int], None]]:
+    """Yield what to call with (papers done, papers to do); counts and time left are shown on stderr."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-
-    import ingest
 
     console = Console(stderr=True)
     columns = (
@@ -58,22 +114,45 @@ def ingest_with_progress(
             if not console.is_terminal and total:
                 print(f"encoded {done} of {total} papers", file=sys.stderr)
 
-        return ingest.run(paths, settings=settings, prune=prune, strict=strict, progress=progress)
+        yield progress
 
 
 def report_lines(report: IngestReport, index: Path) -> list[str]:
     """Say what happened to every record."""
     counts = ("added", "updated", "unchanged", "duplicate", "rejected")
-    told = ", ".join(f"{getattr(report, name)} {name}" for name in counts if getattr(report, name)) or "nothing to do"
+    told = ", ".join(f"{getattr(report, n):,} {n}" for n in counts if getattr(report, n)) or "nothing to do"
     records = "1 record" if report.read == 1 else f"{report.read:,} records"
-    lines = [f"{records} read: {told}.", f"{report.encoded:,} passages encoded into {index}."]
+    lines = [f"{records} read: {told}."]
+    if report.dry_run:
+        lines.append("A dry run: nothing was written.")
+    else:
+        lines.append(f"{report.encoded:,} passages encoded into {index}.")
     if report.removed:
-        lines.append(f"{report.removed:,} papers removed: no source holds them any more.")
-    for reject in report.rejects[:SHOWN_REJECTS]:
-        place = f", line {reject.line}" if reject.line else ""
-        lines.append(f"  rejected: {reject.file}{place}: {reject.reason}")
-    if len(report.rejects) > SHOWN_REJECTS:
-        lines.append(f"  … and {len(report.rejects) - SHOWN_REJECTS} more (--json lists all)")
+        gone = (
+            "would be removed: no source would hold them"
+            if report.dry_run
+            else "removed: no source holds them any more"
+        )
+        lines.append(f"{report.removed:,} papers {gone}.")
+    if set(report.languages) - {"en"}:
+        told = ", ".join(f"{count:,} {code}" for code, count in report.languages.items())
+        lines.append(f"Languages: {told}.")
+    lines += _findings("rejected", report.rejects)
+    lines += _findings("conflict", report.conflicts)
+    lines += _findings("to look at", report.suspicious)
     if report.skipped:
         lines.append(f"{len(report.skipped)} hidden or temporary files skipped.")
     return lines
+
+
+def _findings(kind: str, findings: Sequence[Finding]) -> list[str]:
+    lines = [f"  {kind}: {finding.file}{_place(finding)}: {finding.reason}" for finding in findings[:SHOWN]]
+    if len(findings) > SHOWN:
+        lines.append(f"  … and {len(findings) - SHOWN:,} more (--json lists all)")
+    return lines
+
+
+def _place(finding: Finding) -> str:
+    if finding.line:
+        return f", line {finding.line}"
+    return "" if finding.position is None else f", record {finding.position + 1}"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json as jsonlib
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from rag.errors import UsageError
+from ui.cli.ingest import report_lines
 from ui.cli.options import IndexOption, JsonOption, settings_with
 
 
@@ -17,6 +19,7 @@ def register(app: typer.Typer) -> None:
     app.command("papers")(papers_command)
     app.command("remove")(remove_command)
     app.command("info")(info_command)
+    app.command("check")(check_command)
 
 
 def papers_command(index: IndexOption = None, json: JsonOption = False) -> None:
@@ -41,10 +44,11 @@ def remove_command(
 ) -> None:
     """Remove papers from the index."""
     from rag.index import Index
+    from rag.writer_lock import writer_lock
 
     folder = settings_with(index=index).index
     Index.open(folder).close()  # a missing index is said before a lock file is made
-    with Index.lock(folder):
+    with writer_lock(folder):
         store = Index.open(folder)
         known = store.papers(ids)
         unknown = [i for i in ids if i not in known]
@@ -60,15 +64,24 @@ def remove_command(
 
 def info_command(index: IndexOption = None, json: JsonOption = False) -> None:
     """Show what the index holds and what it was built with."""
+    from rag import ingest_reports
     from rag.index import Index
 
     folder: Path = settings_with(index=index).index
     store = Index.open(folder)
-    passport, size = store.passport, store.size_bytes()
+    passport, size, reports = store.passport, store.size_bytes(), ingest_reports.last(folder)
     store.close()
     if json:
         print(
-            jsonlib.dumps({"path": str(folder.resolve()), "bytes": size, **passport.model_dump(mode="json")}, indent=2)
+            jsonlib.dumps(
+                {
+                    "path": str(folder.resolve()),
+                    "bytes": size,
+                    **passport.model_dump(mode="json"),
+                    "reports": [r.model_dump(mode="json") for r in reports],
+                },
+                indent=2,
+            )
         )
         return
     print(f"index       {folder.resolve()}")
@@ -78,3 +91,38 @@ def info_command(index: IndexOption = None, json: JsonOption = False) -> None:
         f"encoder     {passport.encoder} ({passport.revision}), {passport.dimension} dimensions, {passport.similarity}"
     )
     print(f"corpus      {passport.corpus_hash}, generation {passport.generation}")
+    for number, report in enumerate(reports):
+        told = report_lines(report, folder)[0]
+        print(f"{'' if number else 'ingested':11} {report.started.replace('T', ' ').removesuffix('+00:00')}  {told}")
+
+
+def check_command(
+    index: IndexOption = None,
+    repair: Annotated[bool, typer.Option("--repair", help="encode anew what is missing or not found")] = False,
+    json: JsonOption = False,
+) -> None:
+    """Check that the index finds everything it holds. Exit code 1 if it does not."""
+    from rag.health import check
+    from rag.index import Index
+
+    settings = settings_with(index=index)
+    if repair:
+        from ingest.repair import repair as mend
+        from rag.encoder import Encoder
+
+        before, health = mend(settings.index, Encoder(settings.encoder, offline=settings.offline))
+        print(f"{len(before.ailing) - len(health.ailing):,} papers encoded anew", file=sys.stderr)
+    else:
+        store = Index.open(settings.index)
+        health = check(store)
+        store.close()
+    if json:
+        print(health.model_dump_json(indent=2))
+    else:
+        print(f"{health.papers:,} papers in {health.passages:,} passages: {len(health.ailing) or 'none'} ailing")
+        for ailment in health.ailing:
+            print(f"  {ailment.paper_id}: {ailment.reason}")
+        if health.ailing and not repair:
+            print(f"mend them with: confer check --repair --index {settings.index}", file=sys.stderr)
+    if health.ailing:
+        raise typer.Exit(1)

@@ -1,0 +1,167 @@
+"""From list files to records that can be told apart: read, cleaned, spooled, with what the plan decides by."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from ingest import identity, language, suspicion
+from ingest.clean import clean, clean_abstract
+from ingest.files import reject, source_name
+from ingest.likeness import Sketch, sketch
+from ingest.readers import ListFile, RawRecord, ReadError, read_file
+from ingest.readers.containers import members
+from ingest.spool import Spool
+from rag.schema import Finding, IngestReport
+
+FEWEST = 20  # letters and digits; cleaned text with fewer is no abstract
+LONGEST = 1_000_000  # characters; what is longer is a book or a broken file
+# Names and keywords that have nothing in them that cleaning could change.
+PLAIN = re.compile(r"[^\W_]+(?:[ .,:(-] ?[^\W_]+)*[.)]?")
+SHOWN = 1000  # findings of a kind that a report lists; their number is not cut
+
+
+@dataclass(slots=True)
+class Item:
+    """A record as the plan sees it; the record itself stands in the spool, at `at`."""
+
+    file: str
+    position: int
+    line: int | None
+    at: int
+    content: str
+    keys: tuple[str, ...]
+    version: int
+    title: str
+    language: str
+    sketch: Sketch
+
+
+@dataclass
+class Gathered:
+    """What the files of a run hold.
+
+    `read` and `unread` are the names of the files that could be read to their end, and of those that could not.
+    """
+
+    items: list[Item] = field(default_factory=list)
+    read: set[str] = field(default_factory=set)
+    unread: set[str] = field(default_factory=set)
+
+
+def gather(
+    files: Sequence[Path],
+    names: Mapping[Path, str],
+    report: IngestReport,
+    spool: Spool,
+    fields: Mapping[str, str] | None = None,
+) -> Gathered:
+    """Read and clean all records. What is no paper, and every file that cannot be read, is a reject in the report."""
+    gathered = Gathered()
+    languages: Counter[str] = Counter()
+    for path in files:
+        name = names.get(path) or source_name(path)
+        for file in _opened(ListFile.at(path, name, fields), gathered, report):
+            _read(file, gathered, report, spool, languages)
+    report.languages = dict(languages.most_common())
+    return gathered
+
+
+def _opened(file: ListFile, gathered: Gathered, report: IngestReport) -> Iterator[ListFile]:
+    """The list files in a file, which may be an archive."""
+    try:
+        for member in members(file):
+            if isinstance(member, ListFile):
+                yield member
+            else:
+                reject(report, *member)
+                gathered.unread.add(member[0])
+    except (ReadError, OSError) as error:
+        _lost(file.name, error, gathered, report)
+
+
+def _read(file: ListFile, gathered: Gathered, report: IngestReport, spool: Spool, languages: Counter[str]) -> None:
+    anything = False
+    try:
+        for record in map(cleaned, read_file(file)):
+            anything = True
+            if record.warning:
+                _find(report.suspicious, file.name, record, record.warning)
+            if record.reject:
+                reject(report, file.name, record.reject, record)
+                continue
+            report.read += 1
+            found = identity.words(record.abstract)
+            for reason in suspicion.reasons(record.abstract, found):
+                _find(report.suspicious, file.name, record, reason)
+            gathered.items.append(item_of(file.name, record, found, spool))
+            languages[gathered.items[-1].language] += 1
+    except (ReadError, OSError) as error:
+        _lost(file.name, error, gathered, report)
+        return
+    gathered.read.add(file.name)
+    if not anything:
+        reject(report, file.name, "no abstracts in it (a header line alone is not a paper)")
+
+
+def _lost(name: str, error: ReadError | OSError, gathered: Gathered, report: IngestReport) -> None:
+    gathered.unread.add(name)
+    reject(report, name, f"cannot be read: {error.strerror or error}" if isinstance(error, OSError) else str(error))
+
+
+def _find(findings: list[Finding], name: str, record: RawRecord, reason: str) -> None:
+    if len(findings) < SHOWN:
+        findings.append(Finding(file=name, position=record.position, line=record.line, reason=reason))
+
+
+def cleaned(record: RawRecord) -> RawRecord:
+    """The record with display text in all its fields, or with the reason why it is no paper."""
+    if record.reject:
+        return record
+    raw = record.abstract.strip()
+    if len(raw) > LONGEST:
+        return replace(record, abstract="", reject=f"too long for an abstract: {len(raw):,} characters")
+    abstract = clean_abstract(raw)
+    title = clean(record.title) if record.title else None
+    if len(re.findall(r"\w", abstract)) < FEWEST:
+        return replace(record, abstract=abstract, title=title, reject=_nothing(raw, abstract, title or record.key))
+    return replace(
+        record,
+        abstract=abstract,
+        title=title or None,
+        authors=tuple(filter(None, map(_clean_short, record.authors))),
+        keywords=tuple(filter(None, map(_clean_short, record.keywords))),
+        venue=_clean_short(record.venue) or None if record.venue else None,
+    )
+
+
+def _clean_short(text: str) -> str:
+    return text if PLAIN.fullmatch(text) else clean(text)
+
+
+def _nothing(raw: str, abstract: str, called: str | None) -> str:
+    of = f" ({called[:80]!r})" if called else ""
+    if not raw:
+        return f"no abstract{of}"
+    if not abstract:
+        return f"no text left after cleaning{of}"
+    return f"too short for an abstract: {abstract[:40]!r}{of}"
+
+
+def item_of(name: str, record: RawRecord, found: Sequence[str], spool: Spool) -> Item:
+    """Put a cleaned record with those words into the spool and return what the plan needs of it."""
+    return Item(
+        file=name,
+        position=record.position,
+        line=record.line,
+        at=spool.add(record),
+        content=identity.content_key(found),
+        keys=identity.strong_keys(record),
+        version=identity.arxiv_version(record.arxiv_id),
+        title=" ".join(identity.words(record.title or "")),
+        language=language.of(record.abstract, found),
+        sketch=sketch(found),
+    )

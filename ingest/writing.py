@@ -1,0 +1,82 @@
+"""Carrying a plan out: labels, passages, vectors, batch by batch into the index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from ingest import chunking
+from ingest.known import Known
+from ingest.labels import label
+from ingest.merge import Merger
+from ingest.plan import Plan
+from rag.encoder import Encoder
+from rag.index import Index
+from rag.schema import Paper, Passage
+from rag.text import search_text
+
+WINDOW = 512  # papers that are sorted by length together, so that batches are of like length and little is padded
+BATCH = 64  # papers in one write
+
+Progress = Callable[[int, int], None]  # (papers done, papers to do)
+
+
+def carry_out(
+    plan: Plan, known: Known, merger: Merger, index: Index, encoder: Encoder, progress: Progress | None
+) -> None:
+    """Write what the plan says; what is derived from the papers is brought in step at the end."""
+    total, done = len(plan.encode), 0
+    if progress:
+        progress(0, total)
+    for begin in range(0, total, WINDOW):
+        papers = [new for _, _, new in merger.merged(plan.encode[begin : begin + WINDOW])]
+        # Labels are given in the order of the list, so that a run that is finished later gives the same ones.
+        papers = [p if p.label else labelled(p, known.labels) for p in papers]
+        papers.sort(key=lambda p: len(p.abstract))
+        for at in range(0, len(papers), BATCH):
+            batch = papers[at : at + BATCH]
+            plan.report.encoded += _write(batch, index, encoder)
+            done += len(batch)
+            if progress:
+                progress(done, total)
+    for begin in range(0, len(plan.update), WINDOW):
+        index.update([new for _, _, new in merger.merged(plan.update[begin : begin + WINDOW])])
+    index.remove(plan.remove)
+    plan.report.removed = len(plan.remove)
+    # A run that died before its commit left papers behind that nothing derived knows of yet.
+    if plan.encode or plan.update or plan.remove or not index.is_settled():
+        index.commit()
+
+
+def rewrite(papers: Sequence[Paper], index: Index, encoder: Encoder) -> None:
+    """Encode papers of the index anew, with new entries in the vector index."""
+    for begin in range(0, len(papers), BATCH):
+        batch = papers[begin : begin + BATCH]
+        index.drop_passages([p.id for p in batch])
+        _write(batch, index, encoder)
+    index.commit()
+
+
+def labelled(paper: Paper, taken: set[str]) -> Paper:
+    """The paper with a label that is not in `taken`, which is added there."""
+    return paper.model_copy(update={"label": label(paper.abstract, paper.title, taken)})
+
+
+def _write(batch: Sequence[Paper], index: Index, encoder: Encoder) -> int:
+    """Encode papers and put them into the index; returns the number of passages."""
+    cut = [_cut(paper, encoder) for paper in batch]
+    encoded = encoder.encode_passages([text for _, texts in cut for text in texts])
+    index.add(batch, [passages for passages, _ in cut], encoded)
+    return len(encoded)
+
+
+def _cut(paper: Paper, encoder: Encoder) -> tuple[list[Passage], list[tuple[str, list[str]]]]:
+    """The passages of a paper and what the encoder reads for each: the title, where it has room, and the sentences."""
+    title = search_text(paper.title or "")
+    room = limit = encoder.max_tokens
+    if title:
+        room -= encoder.count_tokens(title) + 2
+        if room < limit // 2:
+            title, room = "", limit
+    passages = chunking.passages(paper.id, paper.abstract, encoder.count_tokens, room)
+    texts = [(title, [search_text(paper.abstract[s.start : s.end]) for s in p.sentences]) for p in passages]
+    return passages, texts
