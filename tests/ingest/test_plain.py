@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -119,6 +120,13 @@ def test_empty_looking_paragraphs() -> None:
 
 def test_header_only_holds_no_records() -> None:
     assert list(paragraphs_of(HEADER + "\n")) == []
+
+
+def test_lines_that_nearly_are_headers_take_no_time() -> None:
+    begin = time.process_time()
+    for piece in ("i", "v ", "part", "第", "- "):
+        paragraphs_of(f"ICML 2026 {piece * 40}"[:115] + "q\n")
+    assert time.process_time() - begin < 1
 
 
 def test_read_file_reads_bytes(tmp_path: Path) -> None:
