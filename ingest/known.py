@@ -11,7 +11,8 @@ from ingest.likeness import Lookup, Sketch, jaccard, sketch
 from rag.schema import Paper
 
 ALIKE = 0.6  # Jaccard index of four-word shingles from which two texts are versions of one
-ALIKE_UNDER_OTHER_TITLES = 0.8
+ALIKE_IN_DOUBT = 0.8  # the same, for texts under two titles and for short ones
+SHORT = 32  # shingles
 RELATED = 0.05  # under one DOI or arXiv id and other titles, less than this means two different papers
 
 
@@ -110,7 +111,8 @@ class Known:
             titled = bool(item.title and found.title)
             if _other_ids(item, found) and not (titled and item.title == found.title):
                 continue
-            enough = ALIKE_UNDER_OTHER_TITLES if titled and item.title != found.title else ALIKE
+            doubtful = (titled and item.title != found.title) or len(item.sketch) < SHORT
+            enough = ALIKE_IN_DOUBT if doubtful else ALIKE
             if alike >= enough and alike > most:
                 best, most = found, alike
         return best

@@ -59,15 +59,16 @@ def _names(item: object) -> tuple[str, ...]:
 
 
 def _split_names(names: str) -> tuple[str, ...]:
-    for separator in (r"\s*;\s*", r"\s*[\r\n]+\s*", r"\s*\|\s*", r",?\s+and\s+"):
+    for separator in (r"\s*[;；、]\s*", r"\s*[\r\n]+\s*", r"\s*\|\s*", r",?\s+and\s+"):
         parts = [part for part in re.split(separator, names) if part]
         if len(parts) > 1:
             if "and" in separator and all("," in part and len(part.split(",")) > 2 for part in parts[:1]):
                 break  # `A. One, B. Two, C. Three and D. Four`
             return tuple(parts)
-    parts = [part.strip() for part in re.split(r",|\s+and\s+", names) if part.strip()]
+    parts = [part.strip() for part in re.split(r"[,，]|\s+and\s+", names) if part.strip()]
     # `Last, First` is one person; names with commas between them have a space each.
-    several = len(parts) > 2 or all(" " in part for part in parts)
+    particle = bool(parts) and parts[0][0].islower()  # `van der Maas, Mary Ann`
+    several = len(parts) > 2 or (all(" " in part for part in parts) and not particle)
     return tuple(parts) if several else _one(names)
 
 
@@ -80,7 +81,7 @@ def words(value: object) -> tuple[str, ...]:
         found: Iterable[str] = (word for item in each for word in item)
     else:
         whole = text(value) or ""
-        found = (part for part in re.split(r"[;|\r\n]+" if re.search(r"[;|\n]", whole) else ",", whole))
+        found = (part for part in re.split(r"[;；|\r\n]+" if re.search(r"[;；|\n]", whole) else r"[,，、]", whole))
     return tuple(dict.fromkeys(word.strip() for word in found if word.strip()))
 
 

@@ -162,6 +162,51 @@ def test_papers_info_and_remove(tmp_path: Path) -> None:
     assert json.loads(confer("info", "--index", index, "--json").stdout)["papers"] == 1
 
 
+def test_a_dry_run_writes_nothing(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(f"Roofs 2025\n\n{PAPER}\n\nN/A, and nothing else\n", encoding="utf-8")
+    result = confer("ingest", tmp_path / "list.txt", "--index", tmp_path / "index", "--dry-run")
+    assert result.returncode == 0 and not (tmp_path / "index").exists()
+    lines = result.stdout.splitlines()
+    assert lines[:2] == ["2 records read: 1 added, 1 rejected.", "A dry run: nothing was written."]
+    assert "list.txt, line 5: too short for an abstract" in lines[2]
+    assert "list.txt, line 3: very short: 16 words" in lines[3]
+
+
+def test_a_list_with_names_of_its_own(tmp_path: Path) -> None:
+    (tmp_path / "list.jsonl").write_text(json.dumps({"headline": "Moss", "gist": PAPER}) + "\n", encoding="utf-8")
+    place = (tmp_path / "list.jsonl", "--index", tmp_path / "index")
+    assert "--map abstract=" in one_line(confer("ingest", *place))
+    for wrong in ("abstract", "abstrakt=gist", "abstract="):
+        assert "FIELD=NAME" in one_line(confer("ingest", *place, "--map", wrong))
+    done = confer("ingest", *place, "--map", "abstract=gist", "--map", "title=headline", "--json")
+    assert json.loads(done.stdout)["added"] == 1
+    paper = json.loads(confer("papers", "--index", tmp_path / "index", "--json").stdout)[0]
+    assert (paper["title"], paper["abstract"]) == ("Moss", PAPER)
+
+
+def test_info_shows_the_last_reports_and_check_the_health(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(f"Roofs 2025\n\n{PAPER}\n", encoding="utf-8")
+    index = tmp_path / "index"
+    for _ in range(2):
+        assert confer("ingest", tmp_path / "list.txt", "--index", index).returncode == 0
+    told = confer("info", "--index", index).stdout.splitlines()[-2:]
+    assert told[0].startswith("ingested ") and told[0].endswith("1 record read: 1 unchanged.")
+    assert told[1].endswith("1 record read: 1 added.")
+    assert confer("check", "--index", index).stdout == "1 papers in 1 passages: none ailing\n"
+    (index / "sentences.f16").unlink()
+    ill = confer("check", "--index", index)
+    assert ill.returncode == 1 and "sentence vectors are missing" in ill.stdout and "--repair" in ill.stderr
+    mended = confer("check", "--repair", "--index", index)
+    assert mended.returncode == 0 and "1 papers encoded anew" in mended.stderr
+    assert confer("check", "--index", index).returncode == 0
+
+
+def test_watch_goes_with_no_dry_run(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text(f"Roofs 2025\n\n{PAPER}\n", encoding="utf-8")
+    assert "--watch" in one_line(confer("ingest", tmp_path, "--watch", "--dry-run", "--index", tmp_path / "i"))
+    assert "no such file" in one_line(confer("ingest", tmp_path / "gone", "--watch", "--index", tmp_path / "i"))
+
+
 def test_chat_reads_questions_until_the_end(sample_folder: Path) -> None:
     script = "What pass@1 accuracy does Ekka reach?\n\nwhat about pass@5?\n/new\n/quit\n"
     result = confer("chat", "--index", sample_folder, stdin=script)

@@ -64,7 +64,7 @@ def _field_map(pairs: list[str]) -> dict[str, str]:
 def _watch(paths: list[Path], settings: Settings, fields: dict[str, str], *, json: bool) -> None:
     import ingest
 
-    print(f"following {', '.join(map(str, paths))}; Ctrl-C ends it", file=sys.stderr)
+    told = f"following {', '.join(map(str, paths))}; Ctrl-C ends it"
     with contextlib.suppress(KeyboardInterrupt), progress_bar() as progress:
         for result in ingest.watch(paths, settings.index, settings=settings, fields=fields, progress=progress):
             if isinstance(result, ConferError):
@@ -72,6 +72,9 @@ def _watch(paths: list[Path], settings: Settings, fields: dict[str, str], *, jso
             else:
                 lines = report_lines(result, settings.index)
                 print(result.model_dump_json() if json else "\n".join(lines), flush=True)
+            if told:
+                print(told, file=sys.stderr)
+                told = ""
 
 
 def ingest_with_progress(

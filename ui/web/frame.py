@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from rag.llm import parse_spec
-from rag.schema import IngestReport, Reject
+from rag.schema import Finding, IngestReport
 from ui.web.markup import escape
 from ui.web.session import Conversation
 
-REJECTS = 20  # shown; the rest is counted
+FINDINGS = 20  # shown; the rest is counted
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
 
 
@@ -78,8 +78,8 @@ def upload_html(*, sample: bool, limit_mb: int) -> str:
     """Return what stands above the upload button."""
     also = "This is the bundled sample list. " if sample else ""
     return (
-        f'<h2 class="cf-rail-title">Papers</h2><p class="cf-quiet">{also}Add your own: a .txt or .md file with a blank '
-        f"line between abstracts, up to {limit_mb} MB.</p>"
+        f'<h2 class="cf-rail-title">Papers</h2><p class="cf-quiet">{also}Add your own: BibTeX, RIS, CSV, Excel, JSON, '
+        f"PubMed or Web of Science files, or plain text with a blank line between abstracts; up to {limit_mb} MB.</p>"
     )
 
 
@@ -103,14 +103,19 @@ def report_html(name: str, report: IngestReport) -> str:
         (report.rejected, "rejected"),
     ]
     told = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "nothing in it"
-    items = "".join(f"<li>{escape(_reject(reject))}</li>" for reject in report.rejects[:REJECTS])
-    more = len(report.rejects) - REJECTS
-    if more > 0:
-        items += f"<li>and {more:,} more</li>"
-    listed = f"<ul>{items}</ul>" if items else ""
+    listed = _findings("", report.rejects) + _findings("Two papers under one id", report.conflicts)
+    listed += _findings("Taken, but worth a look", report.suspicious)
     return f'<div class="cf-report" role="status"><p><strong>{escape(name)}</strong>: {told}.</p>{listed}</div>'
 
 
-def _reject(reject: Reject) -> str:
-    place = f"line {reject.line}: " if reject.line else ""
-    return f"{place}{reject.reason}"
+def _findings(heading: str, findings: Sequence[Finding]) -> str:
+    items = "".join(f"<li>{escape(_finding(finding))}</li>" for finding in findings[:FINDINGS])
+    if len(findings) > FINDINGS:
+        items += f"<li>and {len(findings) - FINDINGS:,} more</li>"
+    head = f"<p>{heading}:</p>" if heading else ""
+    return f"{head}<ul>{items}</ul>" if items else ""
+
+
+def _finding(finding: Finding) -> str:
+    place = f"line {finding.line}: " if finding.line else ""
+    return f"{place}{finding.reason}"

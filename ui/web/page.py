@@ -10,6 +10,7 @@ from typing import Any
 
 import gradio as gr
 
+from ingest.readers.registry import SUFFIXES
 from rag.assistant import Assistant
 from rag.errors import ConferError
 from rag.questions import check_question
@@ -62,7 +63,7 @@ class Page:
                 self.conversations = _html("cf-conversations-block", picks=True)
                 _html("cf-upload-about", frame.upload_html(sample=self.sample, limit_mb=self.settings.max_upload_mb))
                 self.upload = gr.UploadButton(
-                    "Add a list…", elem_id="cf-upload", file_types=uploads.SUFFIXES, file_count="single"
+                    "Add a list…", elem_id="cf-upload", file_types=list(SUFFIXES), file_count="single"
                 )
                 self.report = _html("cf-report-block")
             with gr.Column(elem_id="cf-main"):

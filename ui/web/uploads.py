@@ -15,7 +15,6 @@ from rag.schema import IngestReport
 from rag.settings import Settings
 from ui.web import frame
 
-SUFFIXES = [".txt", ".md"]
 log = logging.getLogger(__name__)
 
 Step = tuple[int, int] | IngestReport | Exception
