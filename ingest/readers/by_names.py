@@ -18,6 +18,7 @@ T = TypeVar("T")
 
 ARXIV_KEY = re.compile(r"(?:arXiv:)?(?:\d\d(?:0[1-9]|1[0-2])\.\d{4,5}|[a-z-]+(?:\.[A-Z]{2})?/\d{7})(?:v\d+)?")
 LONGEST_NAME = 100  # characters; longer names are text, not names
+MOST_NAMES = 500  # of a record; sets of more names are not remembered
 SHOWN = 30  # names in a message
 
 # Confer's field: the names it goes by, the more telling ones first, as `normal` writes them.
@@ -71,16 +72,15 @@ SECOND_BEST = ("summary", "summaries", "description", "dcdescription")
 
 def record(row: Mapping[str, object], position: int, line: int | None, fields: Mapping[str, str]) -> RawRecord:
     """The record in a mapping from names to values; `fields` says which name to take for a field instead."""
-    known: dict[str, object] = {}
-    for name, value in row.items():
-        short = normal(name)
-        if short and (short not in known or known[short] in (None, "")):
-            known[short] = value
+    columns = _columns(tuple(row)) if len(row) <= MOST_NAMES else _columns.__wrapped__(tuple(row))
 
     def find(field: str, convert: Callable[[object], T | None]) -> T | None:
         if field in fields:
-            return convert(_mapped(row, known, fields[field])) or None
-        return next((found for name in NAMES[field] if name in known and (found := convert(known[name]))), None)
+            return convert(_mapped(row, fields[field])) or None
+        for name in columns[field]:
+            if found := convert(row[name]):
+                return found
+        return None
 
     url = find("url", values.url)
     doi = find("doi", values.doi)
@@ -88,7 +88,7 @@ def record(row: Mapping[str, object], position: int, line: int | None, fields: M
     return RawRecord(
         position,
         line,
-        find("abstract", abstract_text) or _second_best(known, fields),
+        find("abstract", abstract_text) or _second_best(row, columns, fields),
         title=find("title", values.text),
         authors=find("authors", _people) or (),
         venue=find("venue", _venue),
@@ -140,22 +140,34 @@ def _normal(name: str) -> str:
     return re.sub(r"[\W_]+", "", re.sub(r"\[\w*\]\s*$", "", name)).lower()
 
 
-def _mapped(row: Mapping[str, object], known: Mapping[str, object], name: str) -> object:
+@functools.lru_cache(maxsize=256)
+def _columns(names: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
+    """Which of the names hold a field, the most telling first."""
+    known: dict[str, list[str]] = {}
+    for name in names:
+        known.setdefault(normal(name), []).append(name)
+    found = {field: tuple(name for alias in NAMES[field] for name in known.get(alias, ())) for field in NAMES}
+    second = tuple(name for alias in SECOND_BEST for name in known.get(alias, ()))
+    return {**found, "second": () if found["abstract"] else second}
+
+
+def _mapped(row: Mapping[str, object], name: str) -> object:
     """The value under the name that the user gave; a dot may lead into nested objects (`content.tldr`)."""
     if name in row:
         return row[name]
-    if normal(name) in known:
-        return known[normal(name)]
+    for other in row:
+        if normal(other) == normal(name):
+            return row[other]
     found: object = row
     for part in name.split("."):
         found = found.get(part) if isinstance(found, Mapping) else None
     return found
 
 
-def _second_best(known: Mapping[str, object], fields: Mapping[str, str]) -> str:
-    if "abstract" in fields or any(name in known for name in NAMES["abstract"]):
+def _second_best(row: Mapping[str, object], columns: Mapping[str, tuple[str, ...]], fields: Mapping[str, str]) -> str:
+    if "abstract" in fields:
         return ""
-    return next((text for name in SECOND_BEST if (text := abstract_text(known.get(name)))), "")
+    return next((text for name in columns["second"] if (text := abstract_text(row[name]))), "")
 
 
 def _people(value: object) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import io
+import lzma
 import re
 import zipfile
 import zlib
@@ -11,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import IO, BinaryIO, cast
 
+from ingest.readers.decoding import Encoding, detect
 from ingest.readers.listfile import ListFile
 from ingest.readers.records import ReadError
 
@@ -19,7 +22,10 @@ ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 OFFICE = frozenset({"[Content_Types].xml", "mimetype"})  # .xlsx, .docx, .odt, .epub: documents that are zip archives
 MOST_FOLD = 200
 MOST_BYTES = 200_000_000  # below this a stream may expand as it likes
+STEP = 1 << 14  # bytes that are unpacked at a time; an error costs no more
 ENCRYPTED = 0x1
+DAMAGED = (EOFError, OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
+UNREADABLE = (*DAMAGED, NotImplementedError, RuntimeError, ValueError)
 
 
 def members(file: ListFile) -> Iterator[ListFile | tuple[str, str]]:
@@ -41,9 +47,36 @@ def _unzipped(file: ListFile, compressed: int) -> ListFile | tuple[str, str]:
         raw = file.open()
         return _stream(cast(IO[bytes], gzip.GzipFile(fileobj=raw)), [raw], file.name, compressed)
 
-    inner = ListFile(file.name, opened, file.fields)
+    inner = _Member(file.name, opened, file.fields)
     nested = _nested(inner)
     return (file.name, nested) if nested else inner
+
+
+class _Member(ListFile):
+    """A file in a container. Its encoding is told from what can be read of it, so that this much is not lost."""
+
+    @functools.cached_property
+    def encoding(self) -> Encoding:
+        with self.open() as stream:
+            return detect(cast(BinaryIO, _Quiet(stream)))
+
+
+class _Quiet:
+    """A stream that ends where it is damaged, unless that is at once."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.begun = False
+
+    def read(self, size: int) -> bytes:
+        try:
+            found = self.stream.read(size)
+        except ReadError:
+            if not self.begun:
+                raise
+            return b""
+        self.begun = True
+        return found
 
 
 class _Archive:
@@ -53,7 +86,7 @@ class _Archive:
         self.file = file
         try:
             self.zip = zipfile.ZipFile(file.open())
-        except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        except UNREADABLE as error:
             raise ReadError(f"the zip archive is damaged or cut off ({error})") from error
 
     def member(self, info: zipfile.ZipInfo, name: str, compressed: int) -> ListFile:
@@ -65,11 +98,13 @@ class _Archive:
                 closing.append(raw)
                 archive = zipfile.ZipFile(raw)
             try:
-                return _stream(archive.open(info), closing, name, compressed)
-            except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+                source = archive.open(info)
+                source._expected_crc = None  # type: ignore[attr-defined]  # zipfile would withhold the end of the member
+                return _stream(source, closing, name, compressed, info.CRC)
+            except UNREADABLE as error:
                 raise ReadError(f"{_last(name)} cannot be unpacked ({error})") from error
 
-        return ListFile(name, opened, self.file.fields)
+        return _Member(name, opened, self.file.fields)
 
 
 def _members(file: ListFile) -> Iterator[ListFile | tuple[str, str]]:
@@ -122,7 +157,7 @@ def _is_document(file: ListFile) -> bool:
     try:
         with file.open() as stream, zipfile.ZipFile(stream) as archive:
             return not OFFICE.isdisjoint(archive.namelist())
-    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError):
+    except UNREADABLE:
         return any(name.encode() in file.head[:200] for name in OFFICE)  # damaged, but one of them
 
 
@@ -135,21 +170,27 @@ def _last(name: str) -> str:
     return PurePosixPath(name).name
 
 
-def _stream(source: IO[bytes], closing: list[IO[bytes]], name: str, compressed: int) -> BinaryIO:
-    return cast(BinaryIO, _Unpacked(source, closing, _last(name), max(MOST_BYTES, MOST_FOLD * compressed)))
+def _stream(
+    source: IO[bytes], closing: list[IO[bytes]], name: str, compressed: int, checksum: int | None = None
+) -> BinaryIO:
+    most = max(MOST_BYTES, MOST_FOLD * compressed)
+    return cast(BinaryIO, _Unpacked(source, closing, _last(name), most, checksum))
 
 
 class _Unpacked(io.RawIOBase):
     """What comes out of a compressed stream, as far as it is sound and no longer than `most` bytes.
 
-    It is read in single steps, so that all that precedes an error is handed out before the error.
+    All that precedes an error is handed out before the error is raised.
     """
 
-    def __init__(self, source: IO[bytes], closing: list[IO[bytes]], name: str, most: int) -> None:
+    def __init__(self, source: IO[bytes], closing: list[IO[bytes]], name: str, most: int, checksum: int | None) -> None:
         self._source = cast(gzip.GzipFile, source)  # or a zip archive's member; both have `read1`
         self._closing = closing
         self._name = name
         self._most = most
+        self._checksum = checksum  # what it has to be at the end, None once the stream was not read in order
+        self._sum = 0
+        self._error: ReadError | None = None
 
     def readable(self) -> bool:
         return True
@@ -158,23 +199,35 @@ class _Unpacked(io.RawIOBase):
         return True
 
     def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        try:
-            found = self._source.read1(len(buffer))
-        except (EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error) as error:
-            raise ReadError(f"{self._name} is damaged or cut off: {error}") from error
-        if self._source.tell() > self._most:
-            raise ReadError(f"{self._name} expands more than {MOST_FOLD}-fold; it looks like a zip bomb")
-        buffer[: len(found)] = found
-        return len(found)
+        filled = 0
+        while filled < len(buffer) and self._error is None:
+            try:
+                found = self._source.read1(min(len(buffer) - filled, STEP))
+            except DAMAGED as error:
+                self._error = ReadError(f"{self._name} is damaged or cut off ({error})")
+                break
+            if not found:
+                if self._checksum not in (None, self._sum):
+                    self._error = ReadError(f"{self._name} is damaged (its checksum is wrong)")
+                break
+            self._sum = zlib.crc32(found, self._sum)
+            buffer[filled : filled + len(found)] = found
+            filled += len(found)
+            if self._source.tell() > self._most:
+                self._error = ReadError(f"{self._name} expands more than {MOST_FOLD}-fold; it looks like a zip bomb")
+        if self._error and not filled:
+            raise self._error
+        return filled
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         if whence == io.SEEK_END:
             while self.read(1 << 16):
                 pass
+        self._error = self._checksum = None
         try:
             return self._source.seek(offset, whence)
-        except (EOFError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error) as error:
-            raise ReadError(f"{self._name} is damaged or cut off: {error}") from error
+        except UNREADABLE as error:
+            raise ReadError(f"{self._name} is damaged or cut off ({error})") from error
 
     def tell(self) -> int:
         return self._source.tell()
