@@ -12,19 +12,19 @@ import re
 from collections.abc import Callable
 
 from ingest import latex, markdown
+from ingest.boilerplate import strip_notices, strip_prefix
+from ingest.formulas import formulas
+from ingest.markup import CLOSED, strip_tags
 from rag.sentences import PROTECTED
 
-CLEANING_VERSION = 1
+CLEANING_VERSION = 2
 ROUNDS = 20  # each peels a layer of mixed markup; nobody escapes twenty times
 
-ENTITY = re.compile(r"&(?:(?:amp|#0*38|#[xX]0*26);)*(#\d{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
-TAG = re.compile(
-    r"<(?P<end>/?)(?P<name>jats:[a-z-]+|p|br|i|b|em|strong|sub|sup|u|tt|span|div|title|sec|italic|bold|sc|scp|ul|ol|li"
-    r"|h[1-6]|a|font|inf)(?:\s+[a-z:-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'))*\s*/?>",
-    re.IGNORECASE,
-)
-ALONE = frozenset({"p", "br", "li", "div"})  # tags that need no partner
-BREAKS = frozenset({"p", "br", "div", "li", "ul", "ol", "title", "sec", "jats:p", "jats:title", "jats:sec"})
+AMPERSAND = re.compile(r"(?:amp|#0*38|#[xX]0*26);")
+ENTITY = re.compile(rf"&((?:{AMPERSAND.pattern})*)(#\d{{1,7}}|#[xX][0-9a-fA-F]{{1,6}}|[A-Za-z][A-Za-z0-9]{{1,31}});")
+LAYERS = 4
+DEEP = 16  # characters of ampersands in front of an entity; nobody means that many layers
+TYPED = ("``", "''", "--", "~")  # what `typography` looks for
 SPACE = re.compile(r"\s+")
 # Soft hyphens, zero-width spaces, direction and tag characters, non-characters, controls; not the joiners of letters.
 INVISIBLE = re.compile(
@@ -45,7 +45,7 @@ FROM_MARK = {ord(mark): chr(digit) for digit, mark in TO_MARK.items()}
 
 
 def clean(text: str) -> str:
-    """Return the display text of an abstract as it stands in a list file."""
+    """Return the display text of a field as it stands in a list file."""
     for _ in range(ROUNDS):
         cleaned = _once(text)
         if cleaned == text:
@@ -55,14 +55,18 @@ def clean(text: str) -> str:
 
 
 def clean_abstract(text: str) -> str:
-    """Return the display text of an abstract."""
-    return clean(text)
+    """Return the display text of an abstract: cleaned, without the word `Abstract` before it and copyright notices."""
+    text = clean(text)
+    for _ in range(ROUNDS):
+        stripped = strip_notices(strip_prefix(text))
+        if stripped == text:
+            break
+        text = clean(stripped)
+    return text
 
 
 def _once(text: str) -> str:
-    text = INVISIBLE.sub("", unescape(repair(text)))
-    if "<" in text:
-        text = outside(text, strip_tags)
+    text = without_markup(visible(text))
     if "\\" in text:
         text = latex.names_in_maths(latex.maths_delimiters(text))
         text = latex.unwrap(text)
@@ -72,18 +76,40 @@ def _once(text: str) -> str:
         text = markdown.links(text)
     if "*" in text or "_" in text:
         text = outside(text, markdown.emphasis)
-    text = outside(text, typography)
-    return SPACE.sub(" ", text).strip()
+    if any(mark in text for mark in TYPED):
+        text = outside(text, typography)
+    if "  " in text or not text.isprintable():
+        text = SPACE.sub(" ", text)
+    return text.strip()
 
 
-def outside(text: str, rule: Callable[[str], str]) -> str:
+def without_markup(text: str) -> str:
+    """Turn tags and entities to text, layer by layer: what was escaped once more than the tags is no tag."""
+    for _ in range(LAYERS):
+        if "<" in text:
+            text = outside(formulas(text), strip_tags, unless=CLOSED)
+        if "&" not in text or (unescaped := unescape(text)) == text:
+            break
+        text = visible(unescaped)
+    return text
+
+
+def visible(text: str) -> str:
+    """Mend what was read wrongly and drop what nobody sees."""
+    return text if text.isprintable() else INVISIBLE.sub("", repair(text))
+
+
+def outside(text: str, rule: Callable[[str], str], *, unless: re.Pattern[str] | None = None) -> str:
     """Apply a rule to everything but maths and URLs, which it cannot see: they travel through it as marks.
 
-    A mark is a number in non-characters, which no text holds once the invisible characters are gone.
+    A mark is a number in non-characters, which no text holds once the invisible characters are gone. What holds
+    `unless` is not hidden: between two prices stands no maths when a paragraph ends there.
     """
     kept: list[str] = []
 
     def hide(match: re.Match[str]) -> str:
+        if unless is not None and unless.search(match.group()):
+            return match.group()
         kept.append(match.group())
         return f"\ufdd0{str(len(kept) - 1).translate(TO_MARK)}\ufddb"
 
@@ -107,26 +133,15 @@ def _reread(match: re.Match[str]) -> str:
 
 
 def unescape(text: str) -> str:
-    """Decode HTML entities, however often they were escaped; `a & b` and `AT&T;` stay."""
-    return ENTITY.sub(_entity, text) if "&" in text else text
+    """Decode HTML entities by one layer (all layers when there are many); `a & b` and `AT&T;` stay."""
+    return ENTITY.sub(_entity, text)
 
 
 def _entity(match: re.Match[str]) -> str:
-    known = match[1].startswith("#") or f"{match[1]};" in html.entities.html5
-    return html.unescape(f"&{match[1]};") if known else f"&{match[1]};"
-
-
-def strip_tags(text: str) -> str:
-    """Drop known tags only, and most only in pairs: `k<m`, `p < 0.05` and `a<b>c` hold no tags."""
-    found = {(tag["name"].lower(), bool(tag["end"])) for tag in TAG.finditer(text)}
-
-    def drop(tag: re.Match[str]) -> str:
-        name, end = tag["name"].lower(), bool(tag["end"])
-        if name not in ALONE and (name, not end) not in found and not tag.group().endswith("/>"):
-            return tag.group()
-        return " " if name in BREAKS else ""
-
-    return TAG.sub(drop, text)
+    if match[1] and len(match[1]) < DEEP:
+        return f"&{AMPERSAND.sub('', match[1], count=1)}{match[2]};"
+    known = match[2].startswith("#") or f"{match[2]};" in html.entities.html5
+    return html.unescape(f"&{match[2]};") if known else f"&{match[2]};"
 
 
 def typography(text: str) -> str:

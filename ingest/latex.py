@@ -22,7 +22,7 @@ TOKEN = re.compile(
     re.DOTALL,
 )
 COMMAND = r"\\(?:(?:[Cc]ite|auto)[a-z]*|footnotemark|ref|eqref|[cC]ref|label)\*?(?:\[[^\[\]]{0,200}\])*\{[^{}]*\}"
-CITATION = re.compile(rf"[~ ]?\(\s*{COMMAND}\s*\)|[~ ]?{COMMAND}")
+CITATION = re.compile(rf"(?:(?<![~\s])[~\s]++)?(?:\(\s*{COMMAND}\s*\)|{COMMAND})")
 LIST = r"(?:itemize|enumerate|description|abstract|center|quote)"
 LAYOUT = re.compile(
     rf"\\(?:begin|end)\{{{LIST}\}}(?:\[[^\[\]]{{0,80}}\])?|\\item(?![A-Za-z])(?:\[[^\[\]]{{0,80}}\])?"
@@ -35,7 +35,8 @@ NAMED = {
     "textdegree": "°", "textmu": "µ", "LaTeX": "LaTeX", "TeX": "TeX", "eg": "e.g.", "ie": "i.e.", "etal": "et al.",
     "xspace": "",
 }  # fmt: skip
-NAME = re.compile(rf"\\({'|'.join(NAMED)})(?![A-Za-z])(?:\{{\}})?(\.?)")
+NAMES = "|".join(NAMED)
+NAME = re.compile(rf"\{{\\({NAMES})\}}|\\({NAMES})(?![A-Za-z])(?:\{{\}})?(\.?)")
 ESCAPED = re.compile(r"\\([%&#_{}])|(?<=\d)\{,\}(?=\d)")
 THIN_SPACE = re.compile(r"(?<=\d)\\,(?=\d)|\\/")
 SPACE = re.compile(r"\\[,;: ]")
@@ -154,9 +155,14 @@ def loose_maths(text: str) -> str:
 def commands(text: str) -> str:
     """Drop citations, labels and layout; put characters for the commands that name them; unescape specials."""
     text = LAYOUT.sub(" ", CITATION.sub("", text))
-    text = NAME.sub(lambda m: NAMED[m[1]] + (m[2] if not NAMED[m[1]].endswith(".") else ""), text)
+    text = NAME.sub(_named, text)
     text = SPACE.sub(" ", THIN_SPACE.sub("", text))
     return ESCAPED.sub(lambda m: m[1] or ",", text)
+
+
+def _named(match: re.Match[str]) -> str:
+    named = NAMED[match[1] or match[2]]
+    return named if named.endswith(".") else named + (match[3] or "")
 
 
 def money(text: str) -> str:

@@ -11,6 +11,7 @@ from rag.sentences import MATH
 
 DASHES = dict.fromkeys(map(ord, "‐‑‒–—―−﹘﹣－"), "-")
 QUOTES = str.maketrans({"’": "'", "‘": "'", "“": '"', "”": '"', "ℓ": "l"})
+STROKES = str.maketrans("øØłŁđĐħĦı", "oOlLdDhHi")  # letters whose stroke Unicode does not see as an accent
 LATEX_FONT = re.compile(r"\\(?:math|text)[a-z]+\s*(?=\{)|\\(?:left|right|big|Big)\b|\\[,;!: ]")
 LATEX_NAME = re.compile(r"\\([A-Za-z]+)")
 INVISIBLE = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
@@ -48,7 +49,7 @@ def fold(text: str) -> str:
         return text
     text = unicodedata.normalize("NFKC", text).translate(DASHES).translate(QUOTES)
     text = unicodedata.normalize("NFD", INVISIBLE.sub("", text))
-    return unicodedata.normalize("NFC", ACCENTS.sub("", text))
+    return unicodedata.normalize("NFC", ACCENTS.sub("", text)).translate(STROKES)
 
 
 def _maths_to_words(match: re.Match[str]) -> str:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ingest.clean import clean, outside
+from ingest.clean import CLEANING_VERSION, clean, clean_abstract, outside, unescape
 from ingest.identity import content_id
 from rag.sentences import MATH
 
@@ -28,6 +28,8 @@ LATEX = [
     (r"10{,}000 and 20\,000 and 5\,Hz", "10,000 and 20000 and 5 Hz"),
     (r"i.i.d.\ noise, et al.\ (2016)", "i.i.d. noise, et al. (2016)"),
     (r"\unknown{kept} \mname", r"\unknown{kept} \mname"),
+    (r"AUC{\textmu} at 5 {\textmu}m", "AUCµ at 5 µm"),
+    ("known  \\cite{a}, and\n\\cite{b}.", "known, and."),
 ]
 ACCENTS = [
     (r"On H{\"o}lder Na\"{\i}ve Bounds", "On Hölder Naïve Bounds"),
@@ -42,13 +44,15 @@ ACCENTS = [
     (r"cost $O(n)$ and \O(n)", r"cost $O(n)$ and \O(n)"),
 ]
 HTML = [
+    ("<title>On <i>small</i> things</title>", "On small things"),
+    ("<p>Tags &lt;think&gt; and &lt;/think&gt;, &amp;lt;b&amp;gt;</p>", "Tags <think> and </think>, <b>"),
     (
         "Holds if k<m and fails for n>30; the bound is <i>tight</i> when p < 0.05.",
         "Holds if k<m and fails for n>30; the bound is tight when p < 0.05.",
     ),
     ("&lt;jats:p&gt;Let a &amp;lt; b and R&amp;amp;D grow.&lt;/jats:p&gt;", "Let a < b and R&D grow."),
     ("<p>One.</p><p>Two.</p> three<br/>four", "One. Two. three four"),
-    ("CO<sub>2</sub> <a href=\"x\" class='y'>link</a> <B>bold</B>", "CO2 link bold"),
+    ("CO<sub>2</sub> x<sup>2</sup> <a href=\"x\" class='y'>link</a> <B>bold</B>", "CO₂ x² link bold"),
     ("if a<b>c and x<i>y", "if a<b>c and x<i>y"),
     ("<unknown>tag</unknown> <3", "<unknown>tag</unknown> <3"),
     ("AT&T; R&D a & b &copy &notit; &eacute;", "AT&T; R&D a & b &copy &notit; é"),
@@ -133,10 +137,38 @@ def test_the_same_text_in_other_markup_is_the_same_paper() -> None:
     assert content_id(clean(plain)) != content_id(clean(plain.replace("12", "13")))
 
 
+def test_one_layer_of_entities_at_a_time() -> None:
+    assert unescape("&lt;p&gt;a &amp;lt; b&lt;/p&gt;") == "<p>a &lt; b</p>"
+    assert unescape("&amp;amp;D &amp;#38;amp;amp;amp;amp;gt;") == "&amp;D >"
+
+
+def test_the_version_tells_old_text_from_new() -> None:
+    assert CLEANING_VERSION == 2
+
+
+@pytest.mark.parametrize(
+    ("raw", "shown"),
+    [
+        ("<jats:title>Abstract</jats:title><jats:p>Trees grow.</jats:p>", "Trees grow."),
+        ("**Abstract.** Trees *grow*. &copy; 2021 Elsevier B.V. All rights reserved.", "Trees grow."),
+        ("&lt;p&gt;ABSTRACT: R&amp;amp;D grows.&lt;/p&gt;\n(C) 2003 Elsevier Science Ltd.", "R&D grows."),
+        ("Abstract *uses* \u2028 © 2020 The Authors", "Abstract uses"),
+        ("Abstract", ""),
+        ("Ho\u0308lder spaces and\u2028more.", "Ho\u0308lder spaces and more."),
+    ],
+)
+def test_abstract(raw: str, shown: str) -> None:
+    assert clean_abstract(raw) == shown
+    assert clean_abstract(shown) == shown
+
+
 FRAGMENTS = st.sampled_from(
     [part for raw, _ in CASES for part in raw.split()]
     + r"$ $$ \ { } \{ \} * ** *** _ __ ` `` ' '' - -- --- ~ < > & ; &amp; &lt; &gt; \( \) \[ \] \$ \% \emph{ \href{ \url{".split()
     + r"\cite{ \footnote{ \"o \'s {\" <b> </b> <i> <br> <p https://x.org/ https:// ]( [ ( ) \\ \begin{align} \end{align}".split()
+    + "<sub> </sub> <sup> </sup> <title> </title> <li> <jats:p> </jats:p> <math> </math> <mi> </mi> <think> <!-- -->".split()
+    + "<tex-math> </tex-math> <inline-formula> </inline-formula> <![CDATA[ ]]> &amp;lt; Abstract Abstract: Summary".split()
+    + "© (c) 2020 Copyright Elsevier Ltd. reserved. Published by (PsycInfo Database Record All rights".split()
     + ["x", "B", "7", " ", "\n", "\u200b", "\ud835", "\ue000", "\ufdd0", "\x92", "\xe2\x80\x99", "。", "Hö", "\u0308"]
 )
 
@@ -146,18 +178,20 @@ FRAGMENTS = st.sampled_from(
 @example(r"\$5,$x$").via("prices beside maths")
 @example("$x$ is $ y_1 $ z$").via("loose maths beside maths")
 def test_cleaning_twice_is_cleaning_once_on_nasty_text(text: str) -> None:
-    cleaned = clean(text)
-    assert clean(cleaned) == cleaned
-    cleaned.encode()
+    for rule in (clean, clean_abstract):
+        cleaned = rule(text)
+        assert rule(cleaned) == cleaned
+        cleaned.encode()
 
 
 @settings(max_examples=300)
 @given(st.text(alphabet=st.characters(exclude_categories=[])))
 def test_cleaning_twice_is_cleaning_once_on_any_text(text: str) -> None:
-    cleaned = clean(text)
-    assert clean(cleaned) == cleaned
-    assert cleaned == cleaned.strip()
-    cleaned.encode()
+    for rule in (clean, clean_abstract):
+        cleaned = rule(text)
+        assert rule(cleaned) == cleaned
+        assert cleaned == cleaned.strip()
+        cleaned.encode()
 
 
 @given(st.text(alphabet="ab $\\{}()_^*~-'`<>&;%", max_size=60))
@@ -176,6 +210,15 @@ def test_hiding_gives_everything_back(text: str, parts: list[str]) -> None:
 HOSTILE = [
     *r"( { } $ * < _ \ [ ] ` ' - ~ & . \( \[ \) $$ $a $a\$ ** **a *a __a \emph{ {a} \emph{{a} \href{ \href{u}{ \url{ \cite[ "
     r"\cite{ \"o {\" \v{ \' &amp; amp; &#38; <a <b> </b> <a/b=' https:// a- 1. \begin{align} \item \footnote{ ]( [a]( \eg".split(),
+    *"&lt; &lt;b&gt; <jats:p <jats:p> </jats:p> <sub> <li>a</li> <title>Abstract</title> <b>Results</b>A <script> <!-- <?x".split(),
+    *"<![CDATA[ <math> <math><mi> <math><mi>x</mi></math> <tex-math>x</tex-math> <alternatives> x<sup>α</sup> <!DOCTYPE[".split(),
+    *"© Copyright (c)2020 Abstract: AbstractMany 摘要： Abstract&nbsp; <sub></sub> </ns4:p> {\\textmu} ~\\cite{".split(),
+    "<p a='",
+    '<a href="https://x.org/a">b</a>',
+    "© 2020 X. ",
+    "Published by A ",
+    "This article is protected by copyright. ",
+    "(PsycInfo Database Record ",
     "**a ",
     "$ ",
     "$ a",
@@ -194,11 +237,18 @@ HOSTILE = [
 @pytest.mark.parametrize("fragment", HOSTILE)
 def test_hostile_text_takes_linear_time(fragment: str) -> None:
     # A rule that backtracks takes minutes on this; the limit is there to catch it, not to measure.
-    clean((fragment * 40_000)[:40_000] + "x")
+    clean_abstract((fragment * 40_000)[:40_000] + "x")
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(60)
 @pytest.mark.parametrize("fragment", HOSTILE)
 def test_a_megabyte_of_hostile_text(fragment: str) -> None:
-    clean((fragment * 1_000_000)[:1_000_000] + "x")
+    clean_abstract((fragment * 1_000_000)[:1_000_000] + "x")
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("name", ["b", "sub", "title", "li", "jats:sec", "inline-formula", "math", "mrow"])
+def test_deep_nesting_takes_linear_time(name: str) -> None:
+    depth = 20_000
+    assert clean_abstract(f"<p>{f'<{name}>' * depth}{'y ' * depth}{f'</{name}>' * depth}</p>").count("y") == depth

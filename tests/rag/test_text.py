@@ -22,6 +22,11 @@ from rag.text import fold, search_text, terms
         ("がぎ ガギ", "がぎ ガギ"),  # voicing marks are letters, not accents
         ("हिन्दी ไทย", "हिन्दी ไทย"),
         ("한국어", "한국어"),
+        ("H₂O 10⁻³ x² m³ ½", "H2O 10-3 x2 m3 1⁄2"),
+        ("a‐b a‑b a‒b a–b a—b a―b a−b a﹣b a－b", "a-b " * 8 + "a-b"),
+        ("Łukasz Ørsted Đuro Kadıköy", "Lukasz Orsted Duro Kadikoy"),
+        ("αβγ λ-calculus Ω", "αβγ λ-calculus Ω"),
+        ("ﬂow eﬃcient", "flow efficient"),
     ],
 )
 def test_fold(text: str, folded: str) -> None:
@@ -62,6 +67,12 @@ def test_terms(text: str, found: list[str]) -> None:
 def test_terms_are_the_same_however_a_word_is_spelt() -> None:
     spellings = ["Hölder", unicodedata.normalize("NFD", "Hölder"), "HÖLDER", "Ｈｏｌｄｅｒ", "Holder"]
     assert len({tuple(terms(s)) for s in spellings}) == 1
+
+
+@pytest.mark.parametrize("spelling", ["Hölder", unicodedata.normalize("NFD", "Hölder"), "Holder", "Ｈölder"])
+def test_a_question_finds_a_word_however_it_or_the_text_is_spelt(spelling: str) -> None:
+    for text in ("On Hölder spaces, ＣＬＩＰ and ℓ₂", unicodedata.normalize("NFD", "Hölder; CLIP, l²")):
+        assert {*terms(spelling), *terms("ＣＬＩＰ"), "l2"} <= set(terms(text))
 
 
 def test_stop_words_can_stay() -> None:
