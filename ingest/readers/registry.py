@@ -5,19 +5,53 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import ModuleType
 
-from ingest.readers import plain
+from ingest.readers import (
+    bibtex,
+    json_lists,
+    medline,
+    noteexpress,
+    numbered,
+    plain,
+    proquest,
+    ris,
+    sections,
+    tables,
+    wos,
+    xlsx,
+    xml_lists,
+)
 from ingest.readers.listfile import ListFile
 from ingest.readers.records import RawRecord, ReadError
 
 # A reader is a module with `recognises(file) -> bool` and `read(file) -> Iterator[RawRecord]`. The first that
 # recognises a file reads it, so the more particular formats stand first; `plain` takes any text.
-READERS: tuple[ModuleType, ...] = (plain,)
+READERS: tuple[ModuleType, ...] = (
+    xlsx,
+    xml_lists,
+    json_lists,
+    bibtex,
+    proquest,
+    medline,
+    wos,
+    ris,
+    noteexpress,
+    tables,
+    sections,
+    numbered,
+    plain,
+)
+
+# The endings that list files usually have, for file pickers; what a file is called decides nothing by itself.
+SUFFIXES = (
+    ".txt", ".md", ".json", ".jsonl", ".bib", ".ris", ".nbib", ".medline", ".ciw", ".isi", ".net", ".xml", ".csv",
+    ".tsv", ".xlsx", ".gz", ".zip",
+)  # fmt: skip
 
 # What people hold and no reader can take, by the bytes that it begins with.
 FOREIGN = (
-    (b"%PDF", "a PDF; export the list as text, BibTeX, RIS, CSV or JSON"),
+    (b"%pdf", "a PDF; export the list as text, BibTeX, RIS, CSV or JSON"),
     (b"{\\rtf", "an RTF document; save it as plain text"),
-    (b"\xd0\xcf\x11\xe0", "an old Office document; save it as .xlsx, .csv or plain text"),
+    (b"\xd0\xcf\x11\xe0", "an old or password-protected Office document; save it as .xlsx, .csv or plain text"),
     (b"<!doctype html", "a web page; export the list as text, BibTeX, RIS, CSV or JSON"),
     (b"<html", "a web page; export the list as text, BibTeX, RIS, CSV or JSON"),
 )

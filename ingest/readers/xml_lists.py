@@ -1,0 +1,188 @@
+"""XML lists. Each record is cut out and parsed alone, so that a broken or monstrous one spoils no other.
+
+Nothing is expanded and nothing is fetched: the parser never sees a document type or an entity.
+"""
+
+from __future__ import annotations
+
+import codecs
+import dataclasses
+import functools
+import re
+from collections.abc import Iterator
+
+from ingest.readers import (
+    acl_xml,
+    arxiv_xml,
+    crossref_xml,
+    dublin_core_xml,
+    endnote_xml,
+    jats_xml,
+    mods_xml,
+    pubmed_xml,
+)
+from ingest.readers.blocks import Block, cut
+from ingest.readers.charset import chunks, open_declared
+from ingest.readers.listfile import ListFile
+from ingest.readers.records import RawRecord, ReadError
+from ingest.readers.xml_source import Comments, mended
+from ingest.readers.xml_text import Context, Element, Shape
+
+LONGEST = 4_000_000  # characters of one record
+SHAPES = (
+    pubmed_xml.SHAPE,
+    mods_xml.SHAPE,
+    arxiv_xml.OAI,
+    dublin_core_xml.OAI,
+    acl_xml.SHAPE,
+    crossref_xml.SHAPE,
+    jats_xml.SHAPE,
+    arxiv_xml.ATOM,
+    dublin_core_xml.RDF,
+    endnote_xml.SHAPE,
+)
+PROLOGUE = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)", re.DOTALL)
+TAG = re.compile(r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)(?=[\s/>])")
+DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([\w.-]+)")
+SUFFIXES = frozenset({".xml", ".nxml", ".mods", ".rdf", ".atom"})
+
+ENTITIES_ONLY = re.compile(r"(?:\s*&[\w.-]+;)+\s*")
+
+
+def recognises(file: ListFile) -> bool:
+    """Whether the file is XML: it says so, it is named so, or its first element is one that holds records."""
+    head = _head(file)
+    if not head.startswith("<"):
+        return False
+    root = _root(head)
+    known = file.suffix in SUFFIXES or head.startswith("<?xml")
+    return bool(root) and (known or _shape(head) is not None)
+
+
+def read(file: ListFile) -> Iterator[RawRecord]:
+    """Yield the records in order. Raises ReadError for a kind of XML that is not known.
+
+    The last record says if the file is cut off behind it.
+    """
+    head = _head(file)
+    root, shape = _root(head), _shape(head)
+    if shape is None:
+        labels = ", ".join(shape.label for shape in SHAPES)
+        kind = f"it is XML of a kind that Confer does not read (its root element is <{root}>)"
+        raise ReadError(f"{kind}; it reads {labels}")
+    end = _End("" if root in shape.units else root)
+    held: RawRecord | None = None
+    for position, record in enumerate(_all(file, shape, end)):
+        if held:
+            yield held
+        held = dataclasses.replace(record, position=position)
+    if held:
+        warning = None if end.seen else f"the file ends before its <{root}> does, so what stood behind is lost"
+        yield dataclasses.replace(held, warning=held.warning or warning)
+    if end.comment:
+        raise ReadError(f"the comment that begins in line {end.comment} never ends")
+
+
+@dataclasses.dataclass
+class _End:
+    """How a file ends: whether with the end of its root element, and in which comment."""
+
+    root: str
+    seen: bool = False
+    comment: int = 0
+
+
+def _all(file: ListFile, shape: Shape, end: _End) -> Iterator[RawRecord]:
+    names = "|".join(map(re.escape, sorted(shape.units | shape.contexts)))
+    begins = re.compile(rf"(<(?:[\w.-]+:)?({names})(?=[\s/>]))")
+    ends = re.compile(rf"</(?:[\w.-]+:)?{re.escape(end.root)}\s*>")
+    declared = DECLARED.search(file.head)
+    text = open_declared(file, declared[1].decode() if declared else None)
+    context: Context = {}
+    comments = Comments()
+    for block in cut(comments.dropped(chunks(text)), begins, LONGEST):
+        end.seen = not end.root or block.size > LONGEST or bool(ends.search(block.text[-1000:]))
+        name = begins.match(block.text)
+        if name and name[2] in shape.contexts:
+            context = shape.enter(_parse(block)[0])
+        elif name:
+            yield from _records(block, name[2], shape, context)
+    end.comment = comments.inside
+
+
+def _head(file: ListFile) -> str:
+    """The beginning of the file. Names are ASCII, so that only wide encodings must be known here."""
+    head = file.head.removeprefix(codecs.BOM_UTF8)
+    return (
+        head.decode("latin-1") if head.lstrip().startswith(b"<") and 0 not in head[:64] else file.head_text
+    ).lstrip()
+
+
+def _root(head: str) -> str:
+    """The name of the first element; empty if the text does not begin like XML."""
+    at = 0
+    while prologue := PROLOGUE.match(head, at):
+        at = prologue.end()
+    root = TAG.match(head, at + len(head[at:]) - len(head[at:].lstrip()))
+    return root[1] if root else ""
+
+
+@functools.lru_cache(maxsize=8)
+def _shape(head: str) -> Shape | None:
+    """The kind of XML, by its root element and the elements near the top."""
+    root = _root(head)
+    found = set(TAG.findall(head))
+    fitting = (s for s in SHAPES if s.units & found and (not s.roots or root in s.roots))
+    return next(fitting, None) if root else None
+
+
+def _records(block: Block, name: str, shape: Shape, context: Context) -> Iterator[RawRecord]:
+    """The records in one block, or one that is rejected."""
+    if block.size > LONGEST:
+        yield RawRecord(0, block.line, "", reject=f"<{name}> is longer than {LONGEST:,} characters")
+        return
+    element, problem, unknown = _parse(block, name)
+    if problem:
+        broken = next(iter(shape.read(element, context)), None) if element is not None else None
+        yield RawRecord(0, block.line, "", key=broken.key if broken else None, reject=problem)
+        return
+    warning = f"the XML entity {unknown} is not expanded (line {block.line})" if unknown else None
+    found = list(shape.read(element, context))
+    if not found:
+        yield RawRecord(0, block.line, "", reject=f"<{name}> in line {block.line} holds no paper")
+    for record in found:
+        line = block.line + max((record.line or 1) - 1, 0)
+        reject = f"its abstract is an XML entity ({unknown})" if ENTITIES_ONLY.fullmatch(record.abstract) else None
+        abstract = "" if reject else record.abstract
+        yield dataclasses.replace(record, line=line, abstract=abstract, reject=reject, warning=warning)
+
+
+def _parse(block: Block, name: str | None = None) -> tuple[Element, str, str]:
+    """The element that a block begins with, what is wrong with it, and an entity in it that is not known.
+
+    Without a name the element need not end in the block, and nothing counts as wrong.
+    """
+    from lxml import etree
+
+    text, problem = block.text, ""
+    if name is not None:
+        ends = list(re.finditer(rf"</(?:[\w.-]+:)?{re.escape(name)}\s*>", text))
+        text = text[: ends[-1].end()] if ends else text
+        empty = re.match(r"<[^<>]*/>", text)
+        if not ends and not empty:
+            problem = f"<{name}> in line {block.line} is not closed"
+        elif not ends and empty:
+            text = empty.group()
+    source, unknown = mended(text)
+    parser = etree.XMLParser(
+        encoding="utf-8", recover=True, resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False
+    )
+    try:
+        element = etree.fromstring(source.encode(), parser)
+    except etree.XMLSyntaxError as error:
+        return None, problem or f"malformed XML: {error.msg}", unknown
+    faults = [e for e in parser.error_log if e.domain_name != "NAMESPACE"]
+    if faults and not problem:
+        said, *_ = faults[0].message.strip().split("\n")
+        problem = f"malformed XML in line {block.line + faults[0].line - 1}: {said}"
+    return element, problem, unknown
