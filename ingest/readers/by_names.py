@@ -54,7 +54,7 @@ NAMES: dict[str, tuple[str, ...]] = {
             subjects subject categories fieldsofstudy fos indexkeywords 关键词 关键字 キーワード 키워드
         """,
         "url": """
-            url urls link paperurl articleurl pageurl href website externalurl sourceurls sourcelinkout
+            url urls link entryid paperurl articleurl pageurl href website externalurl sourceurls sourcelinkout
             dimensionsurl landingpageurl pdfurl pdflink pdf ur l1 dcidentifieruri identifieruri 链接 网址
         """,
         "doi": "doi di dois itemdoi articledoi doilink doiurl dcidentifierdoi",
