@@ -64,8 +64,6 @@ def _detect(sample: bytes, rest: BinaryIO) -> Encoding:
     stray, foreign = _stray_bytes(sample, rest)
     if not stray:
         return Encoding("utf-8")
-    if 0 in sample:
-        return _wide(sample)
     if stray * 4 <= foreign:
         return Encoding("utf-8", WINDOWS_1252)
     return _western(sample) or _chinese(sample) or _detected(sample)
