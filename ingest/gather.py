@@ -13,7 +13,7 @@ from ingest.clean import clean, clean_abstract
 from ingest.files import reject, source_name
 from ingest.likeness import Sketch, sketch
 from ingest.readers import ListFile, RawRecord, ReadError, read_file
-from ingest.readers.containers import members
+from ingest.readers.containers import HIDDEN, members
 from ingest.spool import Spool
 from rag.schema import Finding, IngestReport
 
@@ -76,9 +76,13 @@ def _opened(file: ListFile, gathered: Gathered, report: IngestReport) -> Iterato
         for member in members(file):
             if isinstance(member, ListFile):
                 yield member
+                continue
+            name, reason = member
+            if reason == HIDDEN:
+                report.skipped.append(name)
             else:
-                reject(report, *member)
-                gathered.unread.add(member[0])
+                reject(report, name, reason)
+                gathered.unread.add(name)
     except (ReadError, OSError) as error:
         _lost(file.name, error, gathered, report)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
+from typing import Any
 
 LOOKED_AT = 60  # words
 CHARACTERS = 400  # of the text, where the words do not tell
@@ -21,6 +23,13 @@ def of(text: str, words: Sequence[str]) -> str:
     head = words[:LOOKED_AT]
     if sum(word in COMMON for word in head) > ENGLISH * len(head):
         return "en"
+    return str(_identifier().classify(text[:CHARACTERS])[0])
+
+
+@functools.cache
+def _identifier() -> Any:
     from py3langid import langid
 
-    return str(langid.classify(text[:CHARACTERS])[0])
+    identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE)
+    identifier.set_languages([code for code in identifier.labels if len(code) == 2])
+    return identifier

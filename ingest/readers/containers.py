@@ -24,6 +24,7 @@ MOST_FOLD = 200
 MOST_BYTES = 200_000_000  # below this a stream may expand as it likes
 STEP = 1 << 14  # bytes that are unpacked at a time; an error costs no more
 ENCRYPTED = 0x1
+HIDDEN = "hidden"  # the reason for what no list file is, such as .DS_Store
 DAMAGED = (EOFError, OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 UNREADABLE = (*DAMAGED, NotImplementedError, RuntimeError, ValueError)
 
@@ -139,7 +140,7 @@ def _passed_over(info: zipfile.ZipInfo) -> str | None:
     if ".." in parts or not parts[0] or re.match(r"[A-Za-z]:", info.filename):
         return "its name leads out of the archive"
     if "__MACOSX" in parts or any(part.startswith(".") for part in parts):
-        return "hidden"
+        return HIDDEN
     return "encrypted; unpack it first" if info.flag_bits & ENCRYPTED else None
 
 

@@ -66,7 +66,10 @@ def _detect(sample: bytes, rest: BinaryIO) -> Encoding:
         return Encoding("utf-8")
     if stray * 4 <= foreign:
         return Encoding("utf-8", WINDOWS_1252)
-    return _western(sample) or _chinese(sample) or _detected(sample)
+    known = _western(sample) or _chinese(sample)
+    if known is None and 0 in sample:
+        raise ReadError("the file is binary, not text")
+    return known or _detected(sample)
 
 
 def _checked(sample: bytes, encoding: str) -> Encoding:
