@@ -67,7 +67,12 @@ class Worker:
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", WORKER], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", WORKER],
+            cwd=ROOT,
+            env={**os.environ, "OMP_NUM_THREADS": "1"},  # a forked child cannot use the threads of its parent
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         assert self.answer() == "ready"
 
@@ -116,7 +121,7 @@ def test_a_run_killed_at_any_of_twenty_moments_is_finished_by_the_next(tmp_path:
         index = Path(shutil.copytree(built, tmp_path / f"killed-{moment}"))
         worker.begin(lists, index, kill_after=random.Random(moment).uniform(0.01, length))
         while not (told := worker.answer()).startswith("ended"):
-            pass
+            assert told, "the worker died"
         killed += told == "ended -9"
         ingest.run([lists], index, encoder=encoder, prune=True)
         assert contents(index) == expected, f"killed at moment {moment}"
