@@ -17,7 +17,9 @@ from ingest.readers.containers import HIDDEN, members
 from ingest.spool import Spool
 from rag.schema import Finding, IngestReport
 
+LETTER = re.compile(r"\w")
 FEWEST = 20  # letters and digits; cleaned text with fewer is no abstract
+LOOKED_AT = 80  # characters that are looked at for them first
 LONGEST = 1_000_000  # characters; what is longer is a book or a broken file
 # Names and keywords that have nothing in them that cleaning could change.
 PLAIN = re.compile(r"[^\W_]+(?:[ .,:(-] ?[^\W_]+)*[.)]?")
@@ -130,7 +132,7 @@ def cleaned(record: RawRecord) -> RawRecord:
         return replace(record, abstract="", reject=f"too long for an abstract: {len(raw):,} characters")
     abstract = clean_abstract(raw)
     title = clean(record.title) if record.title else None
-    if len(re.findall(r"\w", abstract)) < FEWEST:
+    if len(LETTER.findall(abstract, 0, LOOKED_AT)) < FEWEST and len(LETTER.findall(abstract)) < FEWEST:
         return replace(record, abstract=abstract, title=title, reject=_nothing(raw, abstract, title or record.key))
     return replace(
         record,

@@ -33,8 +33,11 @@ def sketch(words: Sequence[str]) -> Sketch:
     combined = hashes[:count].copy()
     for i in range(1, width):
         combined = combined * np.uint64(0x100000001B3) + hashes[i : i + count]
-    mixed = (combined * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)
-    return np.unique(mixed)[:SIZE].astype(np.uint32)
+    mixed = ((combined * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(32)).astype(np.uint32)
+    mixed.sort()
+    first = np.ones(len(mixed), dtype=bool)
+    np.not_equal(mixed[1:], mixed[:-1], out=first[1:])
+    return np.asarray(mixed[first][:SIZE])
 
 
 @functools.lru_cache(maxsize=1 << 17)  # words come again and again

@@ -37,11 +37,17 @@ class Merger:
             yield target, old, self._paper(target, old, records)
 
     def _paper(self, target: Target, old: Paper | None, records: list[Record]) -> Paper:
-        lead = target.leads[-1] if target.leads else None if old else target.members[0]
-        fields, abstract = _fields(old, lead, records)
         sources = _sources(old.sources if old else [], records, self._covered, target.content)
-        label = old.label if old else ""
-        return Paper(id=target.id, abstract=abstract, label=label, sources=sources, **fields)
+        supplier = (sources[0].file, sources[0].digest) if sources else None
+        supplied = [(item, record) for item, record in records if (item.file, item.content) == supplier]
+        others = [(item, record) for item, record in records if (item.file, item.content) != supplier]
+        return Paper(
+            id=target.id,
+            abstract=supplied[0][1].abstract if supplied else old.abstract if old else "",
+            label=old.label if old else "",
+            sources=sources,
+            **_fields(old, supplied, others),
+        )
 
     def gone(self, target: Target) -> bool | None:
         """For a paper that this run did not meet: True if no source of it is left, False if some are, None if all."""
@@ -49,25 +55,14 @@ class Merger:
         return None if len(left) == len(target.sources) else not left
 
 
-def _fields(old: Paper | None, lead: Item | None, records: list[Record]) -> tuple[dict[str, Any], str]:
-    """The fields and the text. What supplies the text supplies the fields; the others fill what it leaves open."""
-    given = [(item, _given(item, record)) for item, record in records]
+def _fields(old: Paper | None, supplied: list[Record], others: list[Record]) -> dict[str, Any]:
+    """What supplies the text supplies the fields; what the index has and the other records fill what is left open."""
     held = {name: value for name in (*FIELDS, "language") if (value := getattr(old, name))} if old else {}
-    if lead is not None:
-        first = next(fields for item, fields in given if item is lead)
-        order = [first, held, *(fields for item, fields in given if item is not lead)]
-        abstract = next(record.abstract for item, record in records if item is lead)
-    else:
-        assert old is not None
-        supplier = (old.sources[0].file, old.sources[0].digest) if old.sources else None
-        own = [fields for item, fields in given if (item.file, item.content) == supplier]
-        order = [*own[:1], held, *(fields for item, fields in given if (item.file, item.content) != supplier)]
-        abstract = old.abstract
     merged: dict[str, Any] = {}
-    for fields in order:
+    for fields in [*(_given(*r) for r in supplied), held, *(_given(*r) for r in others)]:
         for name, value in fields.items():
             merged.setdefault(name, value)
-    return merged, abstract
+    return merged
 
 
 def _given(item: Item, record: RawRecord) -> dict[str, Any]:

@@ -42,6 +42,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("papers", type=Path)
     parser.add_argument("baseline", type=Path)
+    parser.add_argument("--baseline-python", default=sys.executable, help="an interpreter that has what it needs")
     parser.add_argument("--limit", type=int, default=2000)
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
@@ -51,7 +52,7 @@ def main() -> None:
         write_beir(papers, folder / "beir")
         lines = "".join(json.dumps(p, ensure_ascii=False) + "\n" for p in papers)
         (folder / "list.jsonl").write_text(lines, encoding="utf-8")
-        usual = printed([sys.executable, str(args.baseline), str(folder / "beir")])
+        usual = printed([args.baseline_python, str(args.baseline), str(folder / "beir")])
         ours = printed([sys.executable, "-c", CONFER, str(folder / "list.jsonl"), str(folder / "index")])
     seconds, again = ours["seconds"]
     result = {

@@ -149,6 +149,13 @@ def test_a_rewritten_version_is_known_by_its_id() -> None:
     assert next(iter(made.papers.values())).abstract.startswith("Sensors of")
 
 
+def test_the_same_words_in_better_display_are_taken_over() -> None:
+    known = carried_out({"a": [record(0, ABSTRACTS[5])]}).papers
+    known = {i: p.model_copy(update={"abstract": p.abstract.replace("Hölder", "Holder")}) for i, p in known.items()}
+    made = carried_out({"a": [record(0, ABSTRACTS[5])]}, known)
+    assert made.report.updated == 1 and "Hölder" in next(iter(made.papers.values())).abstract
+
+
 # -- two papers --------------------------------------------------------------------------------------------------------
 
 
