@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rag.schema import Passage, Span
 from rag.sentences import mask, sentence_spans
@@ -11,7 +11,8 @@ from rag.text import search_text
 
 CHUNKING_VERSION = 1
 
-Counter = Callable[[str], int]
+Unit = tuple[int, int, int]  # start, end, tokens
+Counter = Callable[[Sequence[str]], list[int]]  # the tokens of each text
 
 
 def passages(paper_id: str, abstract: str, count_tokens: Counter, limit: int) -> list[Passage]:
@@ -21,9 +22,11 @@ def passages(paper_id: str, abstract: str, count_tokens: Counter, limit: int) ->
     than the limit is cut at white space outside maths, and only as a last resort elsewhere.
     """
     masked = mask(abstract)
-    units: list[tuple[int, int, int]] = []
-    for start, end in sentence_spans(abstract):
-        units.extend(_fit(abstract, masked, start, end, count_tokens, limit))
+    spans = sentence_spans(abstract)
+    counts = count_tokens([search_text(abstract[start:end]) for start, end in spans])
+    units: list[Unit] = []
+    for (start, end), tokens in zip(spans, counts, strict=True):
+        units.extend(_fit(abstract, masked, (start, end, tokens), count_tokens, limit))
     groups = _balance([tokens for _, _, tokens in units], limit)
     result: list[Passage] = []
     begin = 0
@@ -32,14 +35,14 @@ def passages(paper_id: str, abstract: str, count_tokens: Counter, limit: int) ->
         begin += size
         start = result[-1].end if result else 0
         end = units[begin][0] if begin < len(units) else len(abstract)
-        spans = [Span(start=s, end=e) for s, e, _ in own]
-        result.append(Passage(paper_id=paper_id, position=position, start=start, end=end, sentences=spans))
+        sentences = [Span(start=s, end=e) for s, e, _ in own]
+        result.append(Passage(paper_id=paper_id, position=position, start=start, end=end, sentences=sentences))
     return result
 
 
-def _fit(text: str, masked: str, start: int, end: int, count: Counter, limit: int) -> list[tuple[int, int, int]]:
-    """Return (start, end, tokens) of pieces of a sentence that each fit."""
-    tokens = count(search_text(text[start:end]))
+def _fit(text: str, masked: str, unit: Unit, count: Counter, limit: int) -> list[Unit]:
+    """Return the pieces of a sentence that each fit."""
+    start, end, tokens = unit
     if tokens <= limit or end - start < 2:
         return [(start, end, tokens)]
     middle = (start + end) // 2
@@ -49,7 +52,9 @@ def _fit(text: str, masked: str, start: int, end: int, count: Counter, limit: in
         left, right = start + len(text[start:gap].rstrip()), end - len(text[gap:end].lstrip())
     else:
         left = right = middle
-    return _fit(text, masked, start, left, count, limit) + _fit(text, masked, right, end, count, limit)
+    sizes = count([search_text(text[start:left]), search_text(text[right:end])])
+    halves = (start, left, sizes[0]), (right, end, sizes[1])
+    return [piece for half in halves for piece in _fit(text, masked, half, count, limit)]
 
 
 def _balance(sizes: list[int], limit: int) -> list[int]:

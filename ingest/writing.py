@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from ingest import chunking
 from ingest.known import Known
@@ -14,8 +15,7 @@ from rag.index import Index
 from rag.schema import Paper, Passage
 from rag.text import search_text
 
-WINDOW = 512  # papers that are sorted by length together, so that batches are of like length and little is padded
-BATCH = 64  # papers in one write
+BATCH = 256  # papers in one write: ten seconds' work, and enough texts to put those of like length together
 
 Progress = Callable[[int, int], None]  # (papers done, papers to do)
 
@@ -24,27 +24,27 @@ def carry_out(
     plan: Plan, known: Known, merger: Merger, index: Index, encoder: Encoder, progress: Progress | None
 ) -> None:
     """Write what the plan says; what is derived from the papers is brought in step at the end."""
-    total, done = len(plan.encode), 0
+    total = len(plan.encode)
     if progress:
         progress(0, total)
-    for begin in range(0, total, WINDOW):
-        papers = [new for _, _, new in merger.merged(plan.encode[begin : begin + WINDOW])]
+    for begin in range(0, total, BATCH):
+        batch = [new for _, _, new in merger.merged(plan.encode[begin : begin + BATCH])]
         # Labels are given in the order of the list, so that a run that is finished later gives the same ones.
-        papers = [p if p.label else labelled(p, known.labels) for p in papers]
-        papers.sort(key=lambda p: len(p.abstract))
-        for at in range(0, len(papers), BATCH):
-            batch = papers[at : at + BATCH]
-            plan.report.encoded += _write(batch, index, encoder)
-            done += len(batch)
-            if progress:
-                progress(done, total)
-    for begin in range(0, len(plan.update), WINDOW):
-        index.update([new for _, _, new in merger.merged(plan.update[begin : begin + WINDOW])])
+        batch = [p if p.label else labelled(p, known.labels) for p in batch]
+        told = partial(_tell, progress, begin, len(batch), total) if progress else None
+        plan.report.encoded += _write(batch, index, encoder, told)
+    for begin in range(0, len(plan.update), BATCH):
+        index.update([new for _, _, new in merger.merged(plan.update[begin : begin + BATCH])])
     index.remove(plan.remove)
     plan.report.removed = len(plan.remove)
     # A run that died before its commit left papers behind that nothing derived knows of yet.
     if plan.encode or plan.update or plan.remove or not index.is_settled():
         index.commit()
+
+
+def _tell(progress: Progress, begin: int, papers: int, total: int, passages_done: float) -> None:
+    """Tell how far a run is, given the share of a batch's passages that are encoded."""
+    progress(begin + int(papers * passages_done), total)
 
 
 def rewrite(papers: Sequence[Paper], index: Index, encoder: Encoder) -> None:
@@ -61,10 +61,11 @@ def labelled(paper: Paper, taken: set[str]) -> Paper:
     return paper.model_copy(update={"label": label(paper.abstract, paper.title, taken)})
 
 
-def _write(batch: Sequence[Paper], index: Index, encoder: Encoder) -> int:
+def _write(batch: Sequence[Paper], index: Index, encoder: Encoder, told: Callable[[float], None] | None = None) -> int:
     """Encode papers and put them into the index; returns the number of passages."""
     cut = [_cut(paper, encoder) for paper in batch]
-    encoded = encoder.encode_passages([text for _, texts in cut for text in texts])
+    texts = [text for _, own in cut for text in own]
+    encoded = encoder.encode_passages(texts, progress=(lambda done: told(done / len(texts))) if told else None)
     index.add(batch, [passages for passages, _ in cut], encoded)
     return len(encoded)
 
@@ -77,6 +78,6 @@ def _cut(paper: Paper, encoder: Encoder) -> tuple[list[Passage], list[tuple[str,
         room -= encoder.count_tokens(title) + 2
         if room < limit // 2:
             title, room = "", limit
-    passages = chunking.passages(paper.id, paper.abstract, encoder.count_tokens, room)
+    passages = chunking.passages(paper.id, paper.abstract, encoder.token_counts, room)
     texts = [(title, [search_text(paper.abstract[s.start : s.end]) for s in p.sentences]) for p in passages]
     return passages, texts

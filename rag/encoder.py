@@ -12,7 +12,8 @@ import json
 import logging
 import os
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -24,7 +25,7 @@ from rag.errors import UsageError
 from rag.settings import DEFAULT_ENCODER
 
 Vector = NDArray[np.float32]
-BATCH = 32
+BATCH = 2048  # tokens; a layer's numbers then stay in the cache of a core
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,20 @@ class Encoder:
 
     def count_tokens(self, text: str) -> int:
         """Return how many word pieces a text has, without special tokens."""
-        return len(self.model.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+        return self.token_counts([text])[0]
+
+    def token_counts(self, texts: Sequence[str]) -> list[int]:
+        """Return how many word pieces each text has, without special tokens."""
+        if not texts:
+            return []
+        pieces = self.model.tokenizer(
+            list(texts),
+            add_special_tokens=False,
+            verbose=False,
+            return_attention_mask=False,
+            return_token_type_ids=False,
+        )
+        return [len(ids) for ids in pieces["input_ids"]]
 
     def encode_query(self, text: str) -> Vector:
         """Return the unit vector of a question, shape (dimension,)."""
@@ -126,43 +140,88 @@ class Encoder:
         rows = self.model.encode(list(texts), prompt=self.query_prefix or None, show_progress_bar=False)
         return _unit(np.asarray(rows, dtype=np.float32))
 
-    def encode_passages(self, passages: Sequence[tuple[str, Sequence[str]]]) -> list[EncodedPassage]:
-        """Encode passages given as (title or "", search texts of the sentences), in batches of like length."""
-        texts = [_join(self.passage_prefix, title, sentences) for title, sentences in passages]
-        order = sorted(range(len(texts)), key=lambda i: len(texts[i][0]))
-        result: dict[int, EncodedPassage] = {}
-        for begin in range(0, len(order), BATCH):
-            chosen = order[begin : begin + BATCH]
-            batch = self._encode_batch([texts[i] for i in chosen])
-            if self.sentence_vectors == "encoded":
-                batch = [self._with_encoded_sentences(e, passages[i][1]) for e, i in zip(batch, chosen, strict=True)]
-            result.update(zip(chosen, batch, strict=True))
-        return [result[i] for i in range(len(texts))]
+    def encode_passages(
+        self, passages: Sequence[tuple[str, Sequence[str]]], *, progress: Callable[[int], None] | None = None
+    ) -> list[EncodedPassage]:
+        """Encode passages given as (title or "", search texts of the sentences).
 
-    def _encode_batch(self, batch: list[tuple[str, list[tuple[int, int]]]]) -> list[EncodedPassage]:
+        `progress` is called with the number of passages done, after each batch.
+        """
+        joined = [_join(self.passage_prefix, title, sentences) for title, sentences in passages]
+        if not joined:
+            return []
+        pieces: dict[str, list[Any]] = dict(
+            self.model.tokenizer(
+                [text for text, _ in joined],
+                truncation=True,
+                max_length=self.model.get_max_seq_length(),
+                return_offsets_mapping=True,
+            )
+        )
+        offsets = pieces.pop("offset_mapping")
+        result: dict[int, EncodedPassage] = {}
+
+        def encode(chosen: list[int]) -> None:
+            vectors, tokens = self._forward({name: [rows[i] for i in chosen] for name, rows in pieces.items()})
+            for row, i in enumerate(chosen):
+                rows = np.array(offsets[i], dtype=np.int64)
+                encoded = EncodedPassage(
+                    vectors[row], _pool(tokens[row, : len(rows)], rows, joined[i][1], vectors[row])
+                )
+                if self.sentence_vectors == "encoded":
+                    encoded = self._with_encoded_sentences(encoded, passages[i][1])
+                result[i] = encoded
+            if progress:
+                progress(len(result))
+
+        _on_all_cores(encode, _batches([len(ids) for ids in pieces["input_ids"]]))
+        return [result[i] for i in range(len(joined))]
+
+    def _forward(self, pieces: dict[str, list[list[int]]]) -> tuple[Vector, Vector]:
+        """Vectors (texts, dimension) and token embeddings (texts, tokens, dimension) of tokenised texts."""
         import torch
 
-        features: Any = self.model.tokenizer(
-            [text for text, _ in batch],
-            padding=True,
-            truncation=True,
-            max_length=self.model.get_max_seq_length(),
-            return_tensors="pt",
-            return_offsets_mapping=True,
-        )
-        offsets = features.pop("offset_mapping").numpy()
+        longest = max(len(ids) for ids in pieces["input_ids"])
+        padding = {"input_ids": int(self.model.tokenizer.pad_token_id or 0)}
+        features = {
+            name: torch.tensor([row + [padding.get(name, 0)] * (longest - len(row)) for row in rows])
+            for name, rows in pieces.items()
+        }
         with torch.inference_mode():
-            output = self.model.forward(dict(features))
-        vectors = _unit(output["sentence_embedding"].float().cpu().numpy())
-        tokens = output["token_embeddings"].float().cpu().numpy()
-        return [
-            EncodedPassage(vectors[i], _pool(tokens[i], offsets[i], spans, vectors[i]))
-            for i, (_, spans) in enumerate(batch)
-        ]
+            output = self.model.forward(features)
+        return (
+            _unit(output["sentence_embedding"].float().cpu().numpy()),
+            output["token_embeddings"].float().cpu().numpy(),
+        )
 
     def _with_encoded_sentences(self, passage: EncodedPassage, sentences: Sequence[str]) -> EncodedPassage:
         rows = self.model.encode(list(sentences), prompt=self.passage_prefix or None, show_progress_bar=False)
         return EncodedPassage(passage.vector, _unit(np.asarray(rows, dtype=np.float32)))
+
+
+def _batches(lengths: list[int]) -> list[list[int]]:
+    """Numbers of texts of like length, in batches of up to BATCH tokens with their padding; the longest come first."""
+    batches: list[list[int]] = []
+    for i in sorted(range(len(lengths)), key=lambda i: (-lengths[i], i)):
+        if not batches or (len(batches[-1]) + 1) * lengths[batches[-1][0]] > BATCH:
+            batches.append([])
+        batches[-1].append(i)
+    return batches
+
+
+def _on_all_cores(encode: Callable[[list[int]], None], batches: list[list[int]]) -> None:
+    """Encode batches side by side, each on one core: a fifth faster than one batch after the other on all of them."""
+    import torch
+
+    cores = min(torch.get_num_threads(), len(batches))
+    if cores == 1:
+        for batch in batches:
+            encode(batch)
+        return
+    # The number of threads is a property of the thread that sets it.
+    with ThreadPoolExecutor(cores, "confer-encode", initializer=torch.set_num_threads, initargs=(1,)) as pool:
+        for _ in pool.map(encode, batches):
+            pass
 
 
 def _join(prefix: str, title: str, sentences: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:

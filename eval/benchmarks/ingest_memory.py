@@ -25,7 +25,7 @@ from rag.encoder import EncodedPassage, Encoder, Vector
 class FixedVectors(Encoder):
     """An encoder that never looks at the text."""
 
-    def encode_passages(self, passages: Sequence[tuple[str, Sequence[str]]]) -> list[EncodedPassage]:
+    def encode_passages(self, passages: Sequence[tuple[str, Sequence[str]]], **_: object) -> list[EncodedPassage]:
         """Give each passage and each of its sentences a unit vector."""
         return [
             EncodedPassage(_vectors(t, 1)[0], _vectors(t, len(s))) for t, s in ((f"{t}{s}", s) for t, s in passages)

