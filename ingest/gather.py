@@ -11,6 +11,7 @@ from pathlib import Path
 from ingest import identity, language, suspicion
 from ingest.clean import clean, clean_abstract
 from ingest.files import reject, source_name
+from ingest.ledger import Entry, Ledger, digest_of
 from ingest.likeness import Sketch, sketch
 from ingest.readers import ListFile, RawRecord, ReadError, read_file
 from ingest.readers.containers import HIDDEN, members
@@ -46,12 +47,16 @@ class Item:
 class Gathered:
     """What the files of a run hold.
 
-    `read` and `unread` are the names of the files that could be read to their end, and of those that could not.
+    `read` and `unread` are the names of the files that could be read to their end, and of those that could not;
+    `familiar` are those of them that were not read, because they are as they were at the last run. `entries` are for
+    the ledger.
     """
 
     items: list[Item] = field(default_factory=list)
     read: set[str] = field(default_factory=set)
     unread: set[str] = field(default_factory=set)
+    familiar: set[str] = field(default_factory=set)
+    entries: dict[str, Entry] = field(default_factory=dict)
 
 
 def gather(
@@ -60,16 +65,48 @@ def gather(
     report: IngestReport,
     spool: Spool,
     fields: Mapping[str, str] | None = None,
+    ledger: Ledger | None = None,
+    sources: Mapping[str, int] | None = None,
 ) -> Gathered:
-    """Read and clean all records. What is no paper, and every file that cannot be read, is a reject in the report."""
+    """Read and clean all records. What is no paper, and every file that cannot be read, is a reject in the report.
+
+    A file that the ledger knows, and of which the index has as many `sources` as it should, is not read again.
+    """
     gathered = Gathered()
-    languages: Counter[str] = Counter()
     for path in files:
         name = names.get(path) or source_name(path)
-        for file in _opened(ListFile.at(path, name, fields), gathered, report):
-            _read(file, gathered, report, spool, languages)
-    report.languages = dict(languages.most_common())
+        part = IngestReport()
+        try:
+            digest = digest_of(path, fields or {})
+        except OSError as error:
+            _lost(name, error, gathered, part)
+            _add(report, part)
+            continue
+        entry = (ledger or Ledger()).unchanged(name, digest, sources or {})
+        if entry is not None:
+            gathered.familiar.update(entry.accepted)
+            gathered.read.update(entry.accepted)
+            gathered.entries[name] = entry
+            _add(report, entry.report)
+            continue
+        begin, lost = len(gathered.items), len(gathered.unread)
+        for file in _opened(ListFile.at(path, name, fields), gathered, part):
+            _read(file, gathered, part, spool)
+        if len(gathered.unread) == lost:
+            accepted = Counter({name: 0}) + Counter(item.file for item in gathered.items[begin:])
+            gathered.entries[name] = Entry(digest=digest, accepted=dict(accepted) or {name: 0}, report=part)
+        _add(report, part)
     return gathered
+
+
+def _add(report: IngestReport, part: IngestReport) -> None:
+    """Add what was found in one file to the report of the run."""
+    report.read += part.read
+    report.rejected += part.rejected
+    report.rejects += part.rejects
+    report.skipped += part.skipped
+    report.suspicious += part.suspicious[: max(0, SHOWN - len(report.suspicious))]
+    report.languages = dict((Counter(report.languages) + Counter(part.languages)).most_common())
 
 
 def _opened(file: ListFile, gathered: Gathered, report: IngestReport) -> Iterator[ListFile]:
@@ -89,8 +126,9 @@ def _opened(file: ListFile, gathered: Gathered, report: IngestReport) -> Iterato
         _lost(file.name, error, gathered, report)
 
 
-def _read(file: ListFile, gathered: Gathered, report: IngestReport, spool: Spool, languages: Counter[str]) -> None:
+def _read(file: ListFile, gathered: Gathered, report: IngestReport, spool: Spool) -> None:
     anything = False
+    languages = Counter(report.languages)
     try:
         for record in map(cleaned, read_file(file)):
             anything = True
@@ -107,8 +145,10 @@ def _read(file: ListFile, gathered: Gathered, report: IngestReport, spool: Spool
             languages[gathered.items[-1].language] += 1
     except (ReadError, OSError) as error:
         _lost(file.name, error, gathered, report)
+        report.languages = dict(languages)
         return
     gathered.read.add(file.name)
+    report.languages = dict(languages)
     if not anything:
         reject(report, file.name, "no abstracts in it (a header line alone is not a paper)")
 

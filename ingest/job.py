@@ -7,10 +7,11 @@ not at all, so a run that was killed is finished by running it again.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from ingest import chunking, clean
+from ingest import chunking, clean, ledger
 from ingest.files import find_files, source_name
 from ingest.gather import Gathered, gather
 from ingest.known import Known
@@ -20,7 +21,7 @@ from ingest.spool import Spool
 from ingest.writing import Progress, carry_out
 from rag import ingest_reports
 from rag.encoder import Encoder
-from rag.errors import PassportError, UsageError
+from rag.errors import UsageError
 from rag.index import Index
 from rag.schema import IngestReport, Passport
 from rag.settings import Settings
@@ -53,53 +54,83 @@ def run(
     files, report = find_files(roots)
     report.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     report.dry_run = dry_run
-    with Spool() as spool:
-        gathered = gather(files, names or {}, report, spool, fields)
+    with ExitStack() as stack:
+        spool = stack.enter_context(Spool())
+        store: Index | None = None
+        if Index.is_complete(folder):
+            store = stack.enter_context(_opened(folder, None if dry_run else _encoder(encoder, settings)))
+        known = Known(store.each_paper() if store else ())
+        sources = known.source_counts()
+        gathered = gather(files, names or {}, report, spool, fields, ledger.load(folder), sources)
         _fail_early(roots, gathered, report, strict)
+        if store is None and not dry_run:
+            encoder = _encoder(encoder, settings)
+            store = stack.enter_context(_created(folder, encoder))
+            known = Known(store.each_paper())  # another process may have been quicker
         covered = coverage(gathered, [(names or {}).get(r) or source_name(r) for r in roots] if prune else [])
-        if dry_run:
-            _plan_only(folder, gathered, spool, covered, report, prune=prune)
-            return report
-        encoder = encoder or Encoder(settings.encoder, offline=settings.offline)
-        # Whatever can fail does so before there is a folder.
-        passport = None if folder.exists() else passport_of(encoder)
-        lock = writer_lock(folder)
-        try:
-            store = _open(folder, encoder, passport)
-            try:
-                known, plan = _planned(store, gathered, spool, covered, report, prune=prune)
-                carry_out(plan, known, Merger(spool, store.papers, covered), store, encoder, progress)
-                ingest_reports.keep(folder, report)
-            finally:
-                store.close()
-        finally:
-            lock.release()
+        merger = Merger(spool, store.papers if store else lambda _: {}, covered)
+        known.keep(gathered.familiar)
+        assign(gathered.items, known, store.each_paper if store else list, report)
+        plan = make_plan(known, merger, report, prune=prune)
+        report.removed = len(plan.remove)
+        if store is not None and not dry_run:
+            _write(plan, known, merger, store, _encoder(encoder, settings), progress, gathered)
     return report
 
 
-def _planned(
-    store: Index, gathered: Gathered, spool: Spool, covered: Covered, report: IngestReport, *, prune: bool
-) -> tuple[Known, Plan]:
-    known = Known(store.each_paper())
-    assign(gathered.items, known, store.each_paper, report)
-    return known, make_plan(known, Merger(spool, store.papers, covered), report, prune=prune)
-
-
-def _plan_only(
-    folder: Path, gathered: Gathered, spool: Spool, covered: Covered, report: IngestReport, *, prune: bool
+def _write(
+    plan: Plan,
+    known: Known,
+    merger: Merger,
+    store: Index,
+    encoder: Encoder,
+    progress: Progress | None,
+    gathered: Gathered,
 ) -> None:
-    """Fill in a report as a run would, on the index as it is (or without one)."""
-    if not Index.is_complete(folder):
-        known = Known()
-        assign(gathered.items, known, list, report)
-        make_plan(known, Merger(spool, lambda _: {}, covered), report)
-        return
-    store = Index.open(folder)
-    try:
-        _, plan = _planned(store, gathered, spool, covered, report, prune=prune)
-        report.removed = len(plan.remove)
-    finally:
-        store.close()
+    """Carry the plan out; what the ledger says of the files of this run does not hold until it is done."""
+    book = ledger.load(store.path).files
+    changed = {name for name, entry in gathered.entries.items() if book.get(name) != entry} | gathered.unread
+    others = {name: entry for name, entry in book.items() if name not in changed}
+    if changed:
+        ledger.save(store.path, ledger.Ledger(files=others))
+    carry_out(plan, known, merger, store, encoder, progress)
+    if changed:
+        ledger.save(store.path, ledger.Ledger(files={**others, **gathered.entries}))
+    ingest_reports.keep(store.path, plan.report)
+
+
+def _encoder(encoder: Encoder | None, settings: Settings) -> Encoder:
+    return encoder or Encoder(settings.encoder, offline=settings.offline)
+
+
+@contextmanager
+def _opened(folder: Path, encoder: Encoder | None) -> Iterator[Index]:
+    """The index, locked for the encoder that is to write to it; only to be read from where there is none."""
+    with ExitStack() as stack:
+        if encoder is not None:
+            stack.callback(writer_lock(folder).release)
+        store = Index.open(folder)
+        stack.callback(store.close)
+        if encoder is not None:
+            store.check_encoder(encoder)
+        yield store
+
+
+@contextmanager
+def _created(folder: Path, encoder: Encoder) -> Iterator[Index]:
+    """A new index, locked; or the one that another process has made meanwhile."""
+    # Whatever can fail does so before there is a folder.
+    passport = passport_of(encoder)
+    with ExitStack() as stack:
+        stack.callback(writer_lock(folder).release)
+        if Index.is_complete(folder):
+            store = Index.open(folder)
+            stack.callback(store.close)
+            store.check_encoder(encoder)
+        else:
+            store = Index.create(folder, passport)
+            stack.callback(store.close)
+        yield store
 
 
 def coverage(gathered: Gathered, roots: Sequence[str]) -> Covered:
@@ -112,7 +143,7 @@ def coverage(gathered: Gathered, roots: Sequence[str]) -> Covered:
         return file == parent or file.startswith(parent.rstrip("/") + "/")
 
     def covered(file: str) -> bool:
-        if any(below(file, name) for name in gathered.unread):
+        if file in gathered.familiar or any(below(file, name) for name in gathered.unread):
             return False
         return file in gathered.read or any(below(file, root) for root in roots)
 
@@ -122,26 +153,15 @@ def coverage(gathered: Gathered, roots: Sequence[str]) -> Covered:
 def _fail_early(roots: list[Path], gathered: Gathered, report: IngestReport, strict: bool) -> None:
     """Raise UsageError when there is nothing to ingest or, with `strict`, anything to reject."""
     faults = [f"{r.file}{f', line {r.line}' if r.line else ''}: {r.reason}" for r in report.rejects]
-    if not gathered.items and not faults:
+    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+    if gathered.items or gathered.familiar:
+        if strict and faults:
+            raise UsageError(f"--strict: nothing was written, because of {faults[0]}{more}")
+        return
+    if not faults:
         hidden = f" ({len(report.skipped)} hidden or temporary passed over)" if report.skipped else ""
         raise UsageError(f"no list files in {', '.join(map(str, roots))}{hidden}")
-    more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
-    if not gathered.items:
-        raise UsageError(f"nothing to ingest: {faults[0]}{more}")
-    if strict and faults:
-        raise UsageError(f"--strict: nothing was written, because of {faults[0]}{more}")
-
-
-def _open(folder: Path, encoder: Encoder, passport: Passport | None) -> Index:
-    if not Index.is_complete(folder):
-        return Index.create(folder, passport or passport_of(encoder))
-    index = Index.open(folder)
-    try:
-        index.check_encoder(encoder)
-    except PassportError:
-        index.close()
-        raise
-    return index
+    raise UsageError(f"nothing to ingest: {faults[0]}{more}")
 
 
 def passport_of(encoder: Encoder) -> Passport:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -30,13 +31,15 @@ class Target:
     sketch: Sketch | None = None
     members: list[Item] = field(default_factory=list)
     leads: list[Item] = field(default_factory=list)
+    kept: int = 0  # sources in files that were not read again, because they have not changed
 
 
-def target_of(paper: Paper, text_words: list[str]) -> Target:
-    """A paper of the index."""
+def target_of(paper: Paper) -> Target:
+    """A paper of the index. Its first source supplies its text."""
+    digest = paper.sources[0].digest if paper.sources else ""
     return Target(
         id=paper.id,
-        content=identity.content_key(text_words),
+        content=digest or identity.content_key(identity.words(paper.abstract)),
         keys=identity.strong_keys(paper),
         title=" ".join(identity.words(paper.title or "")),
         version=identity.arxiv_version(paper.arxiv_id),
@@ -57,7 +60,16 @@ class Known:
         self.labels: set[str] = set()
         for paper in papers:
             self.labels.add(paper.label.casefold())
-            self.add(target_of(paper, identity.words(paper.abstract)))
+            self.add(target_of(paper))
+
+    def source_counts(self) -> Counter[str]:
+        """How many sources the index has in each file."""
+        return Counter(file for target in self.targets for file, _ in target.sources)
+
+    def keep(self, familiar: set[str]) -> None:
+        """Count the sources in files that were not read again."""
+        for target in self.targets if familiar else ():
+            target.kept = sum(file in familiar for file, _ in target.sources)
 
     def add(self, target: Target) -> None:
         """Remember a paper."""

@@ -98,6 +98,10 @@ def make_plan(known: Known, merger: Merger, report: IngestReport, *, prune: bool
                 plan.encode.append(target)
             elif old != new:
                 plan.update.append(target)
+    for target in known.targets:
+        if target.kept and not target.members:
+            report.unchanged += 1
+            report.duplicate += target.kept - 1
     for target in known.targets if prune else ():
         gone = None if target.members else merger.gone(target)
         if gone:
@@ -115,9 +119,9 @@ def _count(target: Target, old: Paper | None, new: Paper, report: IngestReport) 
     elif old.model_copy(update={"sources": new.sources}) != new:
         report.updated += 1
         extra_leads = max(0, extra_leads - 1)
-    elif {file for file, _ in target.sources} & {item.file for item in target.members}:
+    elif target.kept or {file for file, _ in target.sources} & {item.file for item in target.members}:
         report.unchanged += 1
     else:
         report.duplicate += 1
     report.updated += extra_leads
-    report.duplicate += len(target.members) - 1 - extra_leads
+    report.duplicate += len(target.members) + target.kept - 1 - extra_leads

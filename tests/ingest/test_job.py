@@ -284,9 +284,8 @@ def test_a_failed_write_costs_only_its_own_batch(
         patch.setattr(Index, "add", second_fails)
         with pytest.raises(OSError, match="no space left"):
             ingest.run([path], tmp_path / "index", encoder=encoder)
-    by_length = sorted(IDS[:5], key=lambda i: len(clean(ABSTRACTS[IDS.index(i)])))
-    assert set(papers(tmp_path / "index")) == set(by_length[:2])
-    assert lexical_hits(tmp_path / "index", terms("手语")) == {IDS[2]}  # what is there can be asked already
+    assert list(papers(tmp_path / "index")) == IDS[:2]
+    assert lexical_hits(tmp_path / "index", terms("stations")) == {IDS[0]}  # what is there can be asked already
     report = ingest.run([path], tmp_path / "index", encoder=encoder)
     assert counts(report) == {"read": 5, "added": 3, "unchanged": 2, "encoded": 3}
     ingest.run([path], tmp_path / "clean", encoder=encoder)
