@@ -88,7 +88,7 @@ def contents(folder: Path) -> dict[str, object]:
     try:
         papers = index.papers()
         stored = index.passages(list(papers))
-        passport = index.passport.model_dump(exclude={"generation"})
+        passport = index.passport.model_dump(exclude={"generation", "sentence_rows"})
         return {
             "papers": [json.loads(p.model_dump_json()) for p in papers.values()],
             "passages": {i: [s.passage.model_dump() for s in found] for i, found in stored.items()},

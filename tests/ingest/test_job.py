@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -96,6 +97,47 @@ def test_running_again_encodes_nothing(workplace: Workplace) -> None:
     assert contents(workplace.index) == before
     assert Index.open(workplace.index).passport.generation == generation
     assert encoder._model is None  # it was never loaded
+
+
+def test_an_unchanged_file_is_not_read_again_but_told_of(workplace: Workplace, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(
+        workplace.lists / "c.txt",
+        ABSTRACTS[5],
+        "N/A, nothing",
+        "Coral reefs are mapped by divers, slowly.",
+        header=None,
+    )
+    first = ingest.run([workplace.lists], workplace.index)
+    assert counts(first) == {"read": 10, "unchanged": 6, "duplicate": 2, "added": 1, "rejected": 1, "encoded": 1}
+
+    def fail(*_: Any) -> None:
+        raise AssertionError("a file was read")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("ingest.gather.read_file", fail)
+        again = ingest.run([workplace.lists], workplace.index, prune=True)
+    assert counts(again) == {"read": 10, "unchanged": 7, "duplicate": 2, "rejected": 1}
+    assert (again.rejects, again.suspicious, again.languages) == (first.rejects, first.suspicious, first.languages)
+    assert len(again.suspicious) == 1
+
+
+def test_what_was_removed_comes_back_with_its_list(workplace: Workplace) -> None:
+    before = contents(workplace.index)
+    index = Index.open(workplace.index)
+    index.remove([IDS[0]])
+    index.commit()
+    index.close()
+    report = ingest.run([workplace.lists], workplace.index)
+    assert counts(report) == {"read": 7, "added": 1, "unchanged": 5, "duplicate": 1, "encoded": 1}
+    assert contents(workplace.index) == before
+
+
+def test_another_field_map_reads_the_file_again(tmp_path: Path, encoder: Encoder) -> None:
+    rows = [{"gist": ABSTRACTS[4], "text": ABSTRACTS[6], "abstract": ABSTRACTS[7]}]
+    (tmp_path / "list.json").write_text(json.dumps(rows), encoding="utf-8")
+    for fields, expected in ({}, IDS[7]), ({"abstract": "gist"}, IDS[4]), ({"abstract": "text"}, IDS[6]):
+        ingest.run([tmp_path / "list.json"], tmp_path / "index", encoder=encoder, fields=fields, prune=True)
+        assert list(papers(tmp_path / "index")) == [expected]
 
 
 def test_a_new_file_name_is_a_second_source(workplace: Workplace) -> None:
