@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from textwrap import shorten
 
 from ingest import identity, language, suspicion
 from ingest.clean import clean, clean_abstract
@@ -189,7 +190,7 @@ def _clean_short(text: str) -> str:
 
 
 def _nothing(raw: str, abstract: str, called: str | None) -> str:
-    of = f" ({called[:80]!r})" if called else ""
+    of = f" ({shorten(called, 80, placeholder=' …')!r})" if called else ""
     if not raw:
         return f"no abstract{of}"
     if not abstract:

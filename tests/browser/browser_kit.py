@@ -16,14 +16,14 @@ WAIT = 60_000  # milliseconds; long, for slow machines: no test passes by waitin
 
 
 @contextmanager
-def serving(assistant: Any, settings: Settings, *, sample: bool = True) -> Iterator[str]:
+def serving(assistant: Any, settings: Settings) -> Iterator[str]:
     """Serve a page from a thread and give its URL."""
     from ui.web import build
     from ui.web.running import Server, configured
     from ui.web.server import bind, create_app, url_of
 
     with bind("127.0.0.1", 0) as listener:
-        blocks = build(assistant, settings, sample)
+        blocks = build(assistant, settings)
         ready = threading.Event()
         server = Server(configured(create_app(blocks, settings)), blocks, ready.set)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)

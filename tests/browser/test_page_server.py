@@ -27,7 +27,7 @@ from rag.settings import Settings
 from ui.web import serve
 assert "gradio" not in sys.modules, "importing ui.web must be cheap"
 told = lambda url: print(url, flush=True)
-serve(Scripted([], {}), host="127.0.0.1", port=0, settings=Settings(), sample=True, on_ready=told)
+serve(Scripted([], {}), host="127.0.0.1", port=0, settings=Settings(), on_ready=told)
 print("stopped", flush=True)
 """
 
@@ -35,7 +35,7 @@ print("stopped", flush=True)
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     """A server without a single paper."""
-    with serving(Scripted([], {}), Settings(), sample=False) as address:
+    with serving(Scripted([], {}), Settings()) as address:
         yield address
 
 

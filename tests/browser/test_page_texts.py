@@ -86,7 +86,7 @@ def scripted() -> Iterator[tuple[str, Scripted]]:
             "fail": RuntimeError("internal detail"),
         },
     )
-    with serving(assistant, Settings(), sample=False) as url:
+    with serving(assistant, Settings()) as url:
         yield url, assistant
 
 

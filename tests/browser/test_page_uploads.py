@@ -80,3 +80,19 @@ def test_a_file_that_is_too_large_is_not_taken(url: str, open_page: Callable[...
     chooser.value.set_files(path)
     page.get_by_text("exceed the maximum allowed size").wait_for()
     assert page.locator("#cf-upload").is_enabled()
+
+
+def test_other_formats_are_taken_and_the_sample_is_no_longer_all(
+    url: str, open_page: Callable[..., Any], tmp_path: Path
+) -> None:
+    path = tmp_path / "mine.bib"
+    path.write_text(
+        "@article{moss2024, title = {Moss on Roofs}, author = {Doe, Ann}, year = {2024}, abstract = {We count the "
+        "moss species on 412 city roofs, and find that north sides hold twice as many as south sides do.}}\n"
+        "@misc{none, title = {Without an Abstract}}\n",
+        encoding="utf-8",
+    )
+    page = open_page(url)
+    report = upload(page, path)
+    assert "1 added, 1 rejected" in report and "no abstract ('Without an Abstract')" in report
+    assert "sample" not in page.inner_text(".cf-count")

@@ -29,7 +29,7 @@ def serve_command(
     from rag.index import Index
     from rag.llm import parse_spec
     from ui.cli.ingest import ingest_with_progress
-    from ui.sample import SAMPLE, holds_sample
+    from ui.sample import SAMPLE
     from ui.web import serve
 
     parse_spec(settings.llm)  # a wrong spec is said before anything is loaded
@@ -44,6 +44,5 @@ def serve_command(
             host=host,
             port=port,
             settings=settings,
-            sample=holds_sample(assistant.papers()),
             on_ready=lambda url: print(f"Confer is at {url} (Ctrl-C stops it)", file=sys.stderr),
         )

@@ -20,21 +20,19 @@ def serve(
     host: str,
     port: int,
     settings: Settings,
-    sample: bool,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """Serve the page until Ctrl-C or SIGTERM.
 
-    `sample` says that the index holds the bundled sample list; `on_ready` is called with the page's URL once it can
-    be opened. Raises ConferError when the address cannot be used.
+    `on_ready` is called with the page's URL once it can be opened. Raises ConferError when the address cannot be used.
     """
     from ui.web.server import serve as run
 
-    run(assistant, host=host, port=port, settings=settings, sample=sample, on_ready=on_ready)
+    run(assistant, host=host, port=port, settings=settings, on_ready=on_ready)
 
 
-def build(assistant: Assistant, settings: Settings, sample: bool) -> gr.Blocks:
+def build(assistant: Assistant, settings: Settings) -> gr.Blocks:
     """Return the page as Gradio blocks, for mounting elsewhere with `ui.web.server.mount_options()`."""
     from ui.web.page import build as build_page
 
-    return build_page(assistant, settings, sample)
+    return build_page(assistant, settings)

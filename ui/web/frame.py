@@ -74,11 +74,10 @@ def message_html(text: str) -> str:
     return f'<p class="cf-message" role="alert">{escape(text)}</p>' if text else ""
 
 
-def upload_html(*, sample: bool, limit_mb: int) -> str:
+def upload_html(*, limit_mb: int) -> str:
     """Return what stands above the upload button."""
-    also = "This is the bundled sample list. " if sample else ""
     return (
-        f'<h2 class="cf-rail-title">Papers</h2><p class="cf-quiet">{also}Add your own: BibTeX, RIS, CSV, Excel, JSON, '
+        f'<h2 class="cf-rail-title">Papers</h2><p class="cf-quiet">Add your own: BibTeX, RIS, CSV, Excel, JSON, '
         f"PubMed or Web of Science files, or plain text with a blank line between abstracts; up to {limit_mb} MB.</p>"
     )
 

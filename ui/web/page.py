@@ -16,6 +16,7 @@ from rag.errors import ConferError
 from rag.questions import check_question
 from rag.schema import Answered, Paper, Retrieved, SentenceChecked, Token
 from rag.settings import Settings
+from ui.sample import holds_sample
 from ui.web import examples, frame, render, sources, uploads
 from ui.web.asking import Run
 from ui.web.session import Conversation, Session, Turn
@@ -32,9 +33,9 @@ STOPPED_EARLY = "Stopped before an answer was written."
 Update = dict[Any, Any]
 
 
-def build(assistant: Assistant, settings: Settings, sample: bool) -> gr.Blocks:
+def build(assistant: Assistant, settings: Settings) -> gr.Blocks:
     """Return the page as Gradio blocks."""
-    page: gr.Blocks = Page(assistant, settings, sample).blocks
+    page: gr.Blocks = Page(assistant, settings).blocks
     return page
 
 
@@ -45,10 +46,9 @@ def _html(elem_id: str, value: str = "", *, picks: bool = False) -> gr.HTML:
 class Page:
     """Holds the page's parts; its methods are the event handlers. Visitors' data is in their `Session` only."""
 
-    def __init__(self, assistant: Assistant, settings: Settings, sample: bool) -> None:
+    def __init__(self, assistant: Assistant, settings: Settings) -> None:
         self.assistant = assistant
         self.settings = settings
-        self.sample = sample
         self._known: list[Paper] = []
         with gr.Blocks(title="Confer", analytics_enabled=False, fill_width=True) as self.blocks:
             self.session = gr.State(Session())
@@ -61,7 +61,7 @@ class Page:
             with gr.Column(elem_id="cf-rail"):
                 self.new = gr.Button("New conversation", elem_id="cf-new")
                 self.conversations = _html("cf-conversations-block", picks=True)
-                _html("cf-upload-about", frame.upload_html(sample=self.sample, limit_mb=self.settings.max_upload_mb))
+                _html("cf-upload-about", frame.upload_html(limit_mb=self.settings.max_upload_mb))
                 self.upload = gr.UploadButton(
                     "Add a list…", elem_id="cf-upload", file_types=list(SUFFIXES), file_count="single"
                 )
@@ -163,7 +163,7 @@ class Page:
         papers = self._papers()
         welcome = "" if turns else frame.welcome_html(len(papers), examples.questions(papers))
         return {
-            self.head: frame.head_html(self.assistant.engine, len(papers), sample=self.sample),
+            self.head: frame.head_html(self.assistant.engine, len(papers), sample=holds_sample(papers)),
             self.welcome: welcome,
             self.thread: render.thread_html(turns),
             self.live: "",

@@ -42,7 +42,6 @@ def serve(
     host: str,
     port: int,
     settings: Settings,
-    sample: bool,
     on_ready: Callable[[str], None] | None = None,
 ) -> None:
     """See `ui.web.serve`."""
@@ -54,7 +53,7 @@ def serve(
         from ui.web.running import run
 
         threading.Thread(target=_warm, args=(assistant,), name="confer-warm", daemon=True).start()
-        blocks = build(assistant, settings, sample)
+        blocks = build(assistant, settings)
         run(create_app(blocks, settings), blocks, listener, lambda: on_ready and on_ready(url_of(host, listener)))
 
 
