@@ -90,11 +90,16 @@ def make_plan(known: Known, merger: Merger, report: IngestReport, *, prune: bool
     With `prune`, papers lose the sources that no longer hold them; those without any are removed.
     """
     plan = Plan(report)
-    met = [target for target in known.targets if target.members]
+    plan.encode = [target for target in known.targets if target.members and not target.in_index]
+    for target in plan.encode:
+        _count(target, "added", report)
+    met = [target for target in known.targets if target.members and target.in_index]
     for begin in range(0, len(met), PAGE):
         for target, old, new in merger.merged(met[begin : begin + PAGE]):
-            _count(target, old, new, report)
-            if old is None or (old.abstract, old.title) != (new.abstract, new.title):
+            assert old is not None
+            changed = old.model_copy(update={"sources": new.sources}) != new
+            _count(target, "updated" if changed else _as_before(target), report)
+            if (old.abstract, old.title) != (new.abstract, new.title):
                 plan.encode.append(target)
             elif old != new:
                 plan.update.append(target)
@@ -111,17 +116,14 @@ def make_plan(known: Known, merger: Merger, report: IngestReport, *, prune: bool
     return plan
 
 
-def _count(target: Target, old: Paper | None, new: Paper, report: IngestReport) -> None:
+def _as_before(target: Target) -> str:
+    known_file = {file for file, _ in target.sources} & {item.file for item in target.members}
+    return "unchanged" if target.kept or known_file else "duplicate"
+
+
+def _count(target: Target, outcome: str, report: IngestReport) -> None:
     """One record stands for what happens to the paper; the others are newer versions of it, or duplicates."""
-    extra_leads = len(target.leads)
-    if old is None:
-        report.added += 1
-    elif old.model_copy(update={"sources": new.sources}) != new:
-        report.updated += 1
-        extra_leads = max(0, extra_leads - 1)
-    elif target.kept or {file for file, _ in target.sources} & {item.file for item in target.members}:
-        report.unchanged += 1
-    else:
-        report.duplicate += 1
-    report.updated += extra_leads
-    report.duplicate += len(target.members) + target.kept - 1 - extra_leads
+    newer = len(target.leads) - (outcome == "updated" and bool(target.leads))
+    others = len(target.members) + target.kept - 1 - newer
+    for name, count in ((outcome, 1), ("updated", newer), ("duplicate", others)):
+        setattr(report, name, getattr(report, name) + count)
