@@ -20,7 +20,16 @@ from ingest.spool import Spool
 from rag.schema import Finding, IngestReport
 
 LETTER = re.compile(r"\w")
-FEWEST = 20  # letters and digits; cleaned text with fewer is no abstract
+FEWEST = 8  # letters and digits; cleaned text with fewer is no abstract
+# What exports write where there is no abstract.
+PLACEHOLDER = re.compile(
+    r"\W*(?:(?:there is |the |an? )?(?:no |not |missing )?abstract(?: is| was)?(?: not| un)?"
+    r"(?: ?(?:available|provided|supplied|given|found|present))?(?: for this (?:article|paper|record|item))?"
+    r"|not (?:available|applicable|provided)|none|null|to be (?:announced|added)|abstract to follow"
+    r"|摘要缺失|暂无摘要|无摘要)\W*",
+    re.IGNORECASE,
+)
+PLACEHOLDER_LENGTH = 80  # characters
 LOOKED_AT = 80  # characters that are looked at for them first
 LONGEST = 1_000_000  # characters; what is longer is a book or a broken file
 # Names and keywords that have nothing in them that cleaning could change.
@@ -173,7 +182,8 @@ def cleaned(record: RawRecord) -> RawRecord:
         return replace(record, abstract="", reject=f"too long for an abstract: {len(raw):,} characters")
     abstract = clean_abstract(raw)
     title = clean(record.title) if record.title else None
-    if len(LETTER.findall(abstract, 0, LOOKED_AT)) < FEWEST and len(LETTER.findall(abstract)) < FEWEST:
+    few = len(LETTER.findall(abstract, 0, LOOKED_AT)) < FEWEST and len(LETTER.findall(abstract)) < FEWEST
+    if few or PLACEHOLDER.fullmatch(raw, 0, PLACEHOLDER_LENGTH):
         return replace(record, abstract=abstract, title=title, reject=_nothing(raw, abstract, title or record.key))
     return replace(
         record,
@@ -193,6 +203,8 @@ def _nothing(raw: str, abstract: str, called: str | None) -> str:
     of = f" ({shorten(called, 80, placeholder=' …')!r})" if called else ""
     if not raw:
         return f"no abstract{of}"
+    if PLACEHOLDER.fullmatch(raw):
+        return f"no abstract: {raw[:60]!r}{of}"
     if not abstract:
         return f"no text left after cleaning{of}"
     return f"too short for an abstract: {abstract[:40]!r}{of}"

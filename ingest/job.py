@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ingest import chunking, clean, ledger
@@ -21,7 +21,7 @@ from ingest.spool import Spool
 from ingest.writing import Progress, carry_out
 from rag import ingest_reports
 from rag.encoder import Encoder
-from rag.errors import UsageError
+from rag.errors import ConferError, UsageError
 from rag.index import Index
 from rag.schema import IngestReport, Passport
 from rag.settings import Settings
@@ -93,10 +93,29 @@ def _write(
     others = {name: entry for name, entry in book.items() if name not in changed}
     if changed:
         ledger.save(store.path, ledger.Ledger(files=others))
-    carry_out(plan, known, merger, store, encoder, progress)
+    try:
+        carry_out(plan, known, merger, store, encoder, progress)
+    except Exception as error:
+        _keep_partial(plan, store.path, error)
+        raise
     if changed:
         ledger.save(store.path, ledger.Ledger(files={**others, **gathered.entries}))
     ingest_reports.keep(store.path, plan.report)
+
+
+def _keep_partial(plan: Plan, index: Path, error: Exception) -> None:
+    """Keep the report of a run that failed while writing; raise what a person can act on if the store is at fault."""
+    from chromadb.errors import ChromaError
+
+    held = f"{plan.written:,} of {len(plan.encode):,} papers are in it, none of them half"
+    plan.report.failed = f"{error} ({held})"
+    with suppress(OSError):  # a full disk, say
+        ingest_reports.keep(index, plan.report)
+    if isinstance(error, OSError | ChromaError):
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else error
+        raise ConferError(
+            f"{index} could not be written to: {reason}; {held}; the same command again goes on from there"
+        ) from error
 
 
 def _encoder(encoder: Encoder | None, settings: Settings) -> Encoder:

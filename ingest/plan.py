@@ -22,6 +22,7 @@ class Plan:
     encode: list[Target] = field(default_factory=list)
     update: list[Target] = field(default_factory=list)
     remove: list[str] = field(default_factory=list)
+    written: int = 0  # papers of `encode` that are in the index already
 
 
 def assign(items: Sequence[Item], known: Known, papers: Callable[[], Iterable[Paper]], report: IngestReport) -> None:

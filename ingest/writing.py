@@ -33,6 +33,7 @@ def carry_out(
         batch = [p if p.label else labelled(p, known.labels) for p in batch]
         told = partial(_tell, progress, begin, len(batch), total) if progress else None
         plan.report.encoded += _write(batch, index, encoder, told)
+        plan.written += len(batch)
     for begin in range(0, len(plan.update), BATCH):
         index.update([new for _, _, new in merger.merged(plan.update[begin : begin + BATCH])])
     index.remove(plan.remove)

@@ -142,6 +142,7 @@ class Passport(Model):
     sentences: int = 0
     sentence_rows: int = Field(default=0, description="rows of the sentence vector file, with those no longer used")
     corpus_hash: str = ""
+    records_hash: str = Field(default="", description="of all fields of the papers, which are derived from as well")
     generation: int = Field(default=0, description="grows by one with every change of the index")
 
 
@@ -179,6 +180,7 @@ class IngestReport(Model):
     languages: dict[str, int] = Field(default={}, description="records by language (ISO 639-1)")
     skipped: list[str] = Field(default=[], description="hidden and temporary files that were passed over")
     started: str = Field(default="", description="when the run began, in UTC")
+    failed: str = Field(default="", description="why the run ended before it was done; another run finishes it")
     dry_run: bool = Field(default=False, description="nothing was written: this is what a run would do")
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 
 from ingest.readers.listfile import ListFile
 from ingest.readers.records import RawRecord
+from rag.text import CJK
 
 UNSEEN = "\\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2800\u3164\ufeff"
 BLANK = re.compile(f"[{UNSEEN}\x00]*")
@@ -25,7 +26,7 @@ LIST_WORDS = re.compile(
 )
 LONGEST_HEADER = 120  # characters
 LONGEST = 2_000_000  # characters; a longer paragraph is no abstract
-SHORTEST = 40  # characters; anything shorter is no abstract (`N/A`, a page number, a stray heading)
+SHORTEST = 40  # characters, see `_length`; anything shorter is no abstract (`N/A`, a page number, a stray heading)
 
 Header = tuple[str | None, int | None]
 Paragraph = tuple[int, list[str]]  # the line where it begins, and its lines
@@ -63,10 +64,15 @@ def untitled(position: int, line: int, lines: list[str], below: Header) -> RawRe
     if len(paragraph) > LONGEST:
         reject = f"longer than {LONGEST:,} characters: {paragraph[:40]!r}"
         paragraph = paragraph[:SHORTEST]
-    elif sum(c.isalpha() for c in paragraph) < SHORTEST // 2 or len(paragraph) < SHORTEST:
+    elif _length(re.sub(r"[\W\d_]", "", paragraph)) < SHORTEST // 2 or _length(paragraph) < SHORTEST:
         reject = f"too short for an abstract: {paragraph[:40]!r}"
     venue, year = below
     return RawRecord(position, line, paragraph, venue=venue, year=year, reject=reject)
+
+
+def _length(text: str) -> int:
+    """The characters of a text; Chinese, Japanese and Korean ones say as much as two or three others."""
+    return len(text) + 2 * len(CJK.findall(text))
 
 
 def paragraphs(numbered: Iterable[tuple[int, str]]) -> Iterator[Paragraph]:

@@ -19,7 +19,7 @@ from ingest import job, writing
 from ingest.clean import clean
 from ingest.identity import content_id
 from rag.encoder import Encoder
-from rag.errors import IndexLockedError, PassportError, UsageError
+from rag.errors import ConferError, IndexLockedError, PassportError, UsageError
 from rag.index import Index
 from rag.schema import IngestReport, Paper
 from rag.text import terms
@@ -324,7 +324,7 @@ def test_a_failed_write_costs_only_its_own_batch(
 
     with monkeypatch.context() as patch:
         patch.setattr(Index, "add", second_fails)
-        with pytest.raises(OSError, match="no space left"):
+        with pytest.raises(ConferError, match="no space left on device; 2 of 5 papers are in it"):
             ingest.run([path], tmp_path / "index", encoder=encoder)
     assert list(papers(tmp_path / "index")) == IDS[:2]
     assert lexical_hits(tmp_path / "index", terms("stations")) == {IDS[0]}  # what is there can be asked already

@@ -233,7 +233,6 @@ def test_case_17_a_bare_less_than_in_maths_is_no_tag(
 ESCAPED_JATS = "&lt;jats:p&gt;Let a &amp;lt; b and R&amp;amp;D grow.&lt;/jats:p&gt;"
 
 
-@pytest.mark.xfail(strict=True, reason="an abstract of fewer than 20 letters is rejected as too short, in any format")
 def test_case_19_escaped_jats_is_cleaned_to_text(tmp_path: Path, ingested: Ingested) -> None:
     path = write_json(tmp_path / "list.jsonl", {"abstract": ESCAPED_JATS})
     _, papers = ingested(path)

@@ -115,7 +115,6 @@ def test_case_55_a_failed_write_is_made_good_by_the_next_run(
     assert held(tmp_path / "index") == held(tmp_path / "clean")
 
 
-@pytest.mark.xfail(strict=True, reason="an error of the store is a traceback, and nothing says how far the run came")
 def test_case_55_a_failed_write_is_said_in_one_line_with_how_far_it_came(
     tmp_path: Path, second_batch_fails: Callable[[], None]
 ) -> None:

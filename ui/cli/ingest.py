@@ -128,6 +128,8 @@ def report_lines(report: IngestReport, index: Path) -> list[str]:
     told = ", ".join(f"{getattr(report, n):,} {n}" for n in counts if getattr(report, n)) or "nothing to do"
     records = "1 record" if report.read == 1 else f"{report.read:,} records"
     lines = [f"{records} read: {told}."]
+    if report.failed:
+        lines.append(f"Not finished: {report.failed}.")
     if report.dry_run:
         lines.append("A dry run: nothing was written.")
     else:
