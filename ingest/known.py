@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from ingest import identity
 from ingest.gather import Item
-from ingest.likeness import Lookup, Sketch, jaccard, sketch
+from ingest.likeness import NOTHING, Lookup, Sketch, jaccard, sketch
 from rag.schema import Paper
 
 ALIKE = 0.6  # Jaccard index of four-word shingles from which two texts are versions of one
@@ -92,6 +92,14 @@ class Known:
             number = numbers[paper.id]
             self.targets[number].sketch = made = sketch(identity.words(paper.abstract))
             self._lookup.add(number, made)
+
+    def forget_sketches(self) -> None:
+        """Give the memory back once every record has its paper."""
+        self._lookup = Lookup()
+        for target in self.targets:
+            target.sketch = None
+            for item in target.members:
+                item.sketch = NOTHING
 
     def with_same_text(self, item: Item) -> Target | None:
         """The paper with the very words of this record, unless their titles and ids say that they are two."""

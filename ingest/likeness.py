@@ -21,12 +21,13 @@ SHARED = 2  # of those, for a text to be looked at; one is often a set phrase
 COMMON = 50  # texts that hold the same shingle; more, and it is a set phrase that tells nothing
 
 Sketch = NDArray[np.uint32]
+NOTHING: Sketch = np.empty(0, dtype=np.uint32)
 
 
 def sketch(words: Sequence[str]) -> Sketch:
     """The up to 64 smallest hashes of the four-word shingles of a text, ascending."""
     if not words:
-        return np.empty(0, dtype=np.uint32)
+        return NOTHING
     hashes = np.fromiter(map(_hash, words), np.uint64, len(words))
     width = min(SHINGLE, len(words))
     count = len(words) - width + 1

@@ -49,6 +49,7 @@ def assign(items: Sequence[Item], known: Known, papers: Callable[[], Iterable[Pa
             _join(item, found, report)
             known.learn_keys(found, item.keys)
         found.members.append(item)
+    known.forget_sketches()
 
 
 def _new(item: Item, known: Known) -> Target:
