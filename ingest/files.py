@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
+import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -13,27 +15,51 @@ from rag.schema import IngestReport, Reject
 
 TEMPORARY = re.compile(r"[.~].*|#.*#|.*(?:~|\.tmp|\.swp|\.part|\.crdownload)|thumbs\.db|desktop\.ini", re.IGNORECASE)
 INDEX_MARK = Path("chroma") / "chroma.sqlite3"  # a folder that holds this is an index, not a folder of lists
+NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 def source_name(path: Path) -> str:
     """The name that is stored for a file: its absolute path, the same under every locale."""
-    return os.fsencode(path.resolve().as_posix()).decode("utf-8", "replace")
+    return _name(_resolved(path))
+
+
+def _name(path: Path) -> str:
+    return os.fsencode(path.as_posix()).decode("utf-8", "replace")
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except (OSError, RuntimeError):  # a link that leads back to itself
+        return path.absolute()
 
 
 def find_files(roots: Sequence[Path]) -> tuple[list[Path], IngestReport]:
     """Return the list files under `roots` in name order, each once; what is passed over goes to the report's `skipped`.
 
     Passed over are hidden and temporary files, and indexes. Linked folders are entered once. A folder that cannot be
-    listed is a reject. Raises UsageError for a root that does not exist.
+    listed is a reject, and so is what is no file: a pipe would be waited for, and a device may never end. Raises
+    UsageError for a root that does not exist or is no file.
     """
     report = IngestReport()
     files: dict[Path, Path] = {}
     for root in roots:
-        if not root.exists():
-            raise UsageError(f"no such file or folder: {root}")
-        for path in sorted(_walk(root, report)) if root.is_dir() else [root]:
-            files.setdefault(path.resolve(), path)
+        is_folder = _is_folder(root)
+        for path in sorted(_walk(root, report)) if is_folder else [root]:
+            files.setdefault(_resolved(path), path)
     return list(files.values()), report
+
+
+def _is_folder(root: Path) -> bool:
+    try:
+        mode = root.stat().st_mode
+    except (OSError, ValueError) as error:
+        if isinstance(error, ValueError) or error.errno in NOWHERE:
+            raise UsageError(f"no such file or folder: {root}") from error
+        raise UsageError(f"cannot be read: {root}: {error.strerror}") from error
+    if not stat.S_ISDIR(mode) and not stat.S_ISREG(mode):
+        raise UsageError(f"neither a file nor a folder: {root}; save the list to a file first")
+    return stat.S_ISDIR(mode)
 
 
 def _walk(root: Path, report: IngestReport) -> Iterator[Path]:
@@ -43,22 +69,39 @@ def _walk(root: Path, report: IngestReport) -> Iterator[Path]:
     entered: set[Path] = set()
     for folder, folders, names in os.walk(root, followlinks=True, onerror=unlisted):
         here = Path(folder)
-        entered.add(here.resolve())
+        if _resolved(here) in entered:
+            folders.clear()
+            continue
+        entered.add(_resolved(here))
         for name in list(folders):
             if _passed_over(here / name):
                 report.skipped.append(source_name(here / name))
                 folders.remove(name)
-            elif (here / name).resolve() in entered:
-                folders.remove(name)
         for name in names:
             if TEMPORARY.fullmatch(name):
                 report.skipped.append(source_name(here / name))
-            elif (here / name).is_file():
+            elif fault := _fault(here / name):
+                reject(report, _name((here / name).absolute()), fault)
+            else:
                 yield here / name
 
 
+def _fault(path: Path) -> str | None:
+    """Why there is no list file at a path."""
+    try:
+        mode = path.stat().st_mode
+    except OSError as error:
+        return "a link that leads nowhere" if error.errno in NOWHERE else f"cannot be read: {error.strerror}"
+    return None if stat.S_ISREG(mode) else "no file but a pipe, a socket or a device"
+
+
 def _passed_over(folder: Path) -> bool:
-    return TEMPORARY.fullmatch(folder.name) is not None or (folder / INDEX_MARK).is_file()
+    if TEMPORARY.fullmatch(folder.name):
+        return True
+    try:
+        return (folder / INDEX_MARK).is_file()
+    except OSError:  # it cannot be listed either, which is said then
+        return False
 
 
 def reject(report: IngestReport, file: str, reason: str, record: RawRecord | None = None) -> None:

@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+from ingest.readers.records import ReadError
+
+T = TypeVar("T")
 
 CHUNK = 1 << 16  # characters that are read at a time
 BEFORE = 256  # characters kept before the searched text, for patterns that look back
 AHEAD = 1024  # characters in which a beginning must be told
+
+
+@dataclass
+class Junk:
+    """Lines that belong to no record: how many, and the number of the first."""
+
+    count: int = 0
+    line: int = 0
+
+    def add(self, number: int) -> None:
+        """Count one more."""
+        self.line = self.line or number
+        self.count += 1
+
+    def told(self, where: str) -> str:
+        """One sentence for a report."""
+        lines, belong = ("lines", "belong") if self.count > 1 else ("line", "belongs")
+        return f"{self.count} {lines} {where} it {belong} to no record (line {self.line})"
 
 
 @dataclass(slots=True)
@@ -37,12 +61,14 @@ class Block:
 def cut(chunks: Iterable[str], begins: re.Pattern[str], longest: int) -> Iterator[Block]:
     """Yield the text before the first beginning, then one block for each; empty ones are left out.
 
-    A block begins where group 1 of a match begins, which may look back by 64 characters and ahead by 1000.
+    A block begins where group 1 of a match begins, which may look back by 64 characters and ahead by 1000. What stands
+    before an error of the chunks is a block before the error is raised.
     """
     block = Block(1)
+    failed: list[ReadError] = []
     window = ""
     taken = searched = 0  # how much of the window is in blocks, and from where on to search
-    for chunk in _with_end(chunks):
+    for chunk in itertools.chain(sound(chunks, failed), (None,)):
         drop = max(0, min(taken, searched) - BEFORE)
         window, taken, searched = window[drop:] + (chunk or ""), taken - drop, searched - drop
         certain = len(window) if chunk is None else max(taken, len(window) - AHEAD)
@@ -63,8 +89,13 @@ def cut(chunks: Iterable[str], begins: re.Pattern[str], longest: int) -> Iterato
         searched = max(searched, certain - 64)
     if block.size:
         yield block
+    if failed:
+        raise failed[0]
 
 
-def _with_end(chunks: Iterable[str]) -> Iterator[str | None]:
-    yield from chunks
-    yield None
+def sound(source: Iterable[T], failed: list[ReadError]) -> Iterator[T]:
+    """Yield what precedes an error; the error is put into `failed`, to be raised when all is done with."""
+    try:
+        yield from source
+    except ReadError as error:
+        failed.append(error)

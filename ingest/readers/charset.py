@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import io
+import codecs
+import contextlib
 import re
 from collections.abc import Iterator
 from typing import TextIO
 
 from ingest.readers.blocks import CHUNK
+from ingest.readers.decoding import Encoding
 from ingest.readers.listfile import ListFile
 from ingest.readers.records import ReadError
 
@@ -24,11 +26,8 @@ def open_declared(file: ListFile, declared: str | None) -> TextIO:
     """Open as text. Bytes that are UTF-8 are read as such, whatever they say (except 7-bit encodings)."""
     name = (declared or "").strip().lower()
     if NATIONAL.fullmatch(name) and (name.startswith("iso-2022") or not _is_unicode(file)):
-        stream = io.BufferedReader(file.open())  # type: ignore[type-var]
-        try:
-            return io.TextIOWrapper(stream, WIDER.get(name, name), "replace", newline=None)
-        except LookupError:
-            stream.close()
+        with contextlib.suppress(LookupError):
+            return file.text(Encoding(codecs.lookup(WIDER.get(name, name)).name, "replace"))
     return file.text()
 
 

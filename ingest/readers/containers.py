@@ -5,28 +5,24 @@ from __future__ import annotations
 import functools
 import gzip
 import io
-import lzma
 import re
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
-from typing import IO, BinaryIO, cast
+from typing import IO, BinaryIO, TextIO, cast
 
 from ingest.readers.decoding import Encoding, detect
 from ingest.readers.listfile import ListFile
 from ingest.readers.records import ReadError
+from ingest.readers.unpacking import MOST_FOLD, UNREADABLE, Held, HeldText, Unpacked
 
 GZIP = b"\x1f\x8b"
 ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 OFFICE = frozenset({"[Content_Types].xml", "mimetype"})  # .xlsx, .docx, .odt, .epub: documents that are zip archives
-MOST_FOLD = 200
 MOST_BYTES = 200_000_000  # below this a stream may expand as it likes
-STEP = 1 << 14  # bytes that are unpacked at a time; an error costs no more
 ENCRYPTED = 0x1
+UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e]")  # in a name they would spoil the line that tells it
 HIDDEN = "hidden"  # the reason for what no list file is, such as .DS_Store
-DAMAGED = (EOFError, OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
-UNREADABLE = (*DAMAGED, NotImplementedError, RuntimeError, ValueError)
 
 
 def members(file: ListFile) -> Iterator[ListFile | tuple[str, str]]:
@@ -58,26 +54,17 @@ class _Member(ListFile):
 
     @functools.cached_property
     def encoding(self) -> Encoding:
-        with self.open() as stream:
-            return detect(cast(BinaryIO, _Quiet(stream)))
+        held = Held(self.open())
+        with io.BufferedReader(held) as stream:
+            try:
+                return detect(stream)
+            except ReadError as error:
+                raise held.error or error from None
 
-
-class _Quiet:
-    """A stream that ends where it is damaged, unless that is at once."""
-
-    def __init__(self, stream: BinaryIO) -> None:
-        self.stream = stream
-        self.begun = False
-
-    def read(self, size: int) -> bytes:
-        try:
-            found = self.stream.read(size)
-        except ReadError:
-            if not self.begun:
-                raise
-            return b""
-        self.begun = True
-        return found
+    def text(self, encoding: Encoding | None = None) -> TextIO:
+        """Open as text; what is wrong with the stream comes up when all that precedes it was read."""
+        encoding = encoding or self.encoding
+        return HeldText(Held(self.open()), encoding)
 
 
 class _Archive:
@@ -112,10 +99,11 @@ def _members(file: ListFile) -> Iterator[ListFile | tuple[str, str]]:
     archive = _Archive(file)
     seen: set[str] = set()
     with archive.zip, cast(IO[bytes], archive.zip.fp):
-        for info in sorted(archive.zip.infolist(), key=lambda info: info.filename):
-            if info.is_dir():
-                continue
-            name = f"{file.name}/{info.filename}"
+        infos = sorted((info for info in archive.zip.infolist() if not info.is_dir()), key=lambda info: info.filename)
+        if not infos:
+            raise ReadError("the zip archive is empty")
+        for info in infos:
+            name = f"{file.name}/" + UNPRINTABLE.sub("\ufffd", info.filename)
             reason = _passed_over(info) or ("a second member of that name" if name in seen else None)
             seen.add(name)
             if reason:
@@ -139,7 +127,7 @@ def _passed_over(info: zipfile.ZipInfo) -> str | None:
     parts = re.split(r"[/\\]", info.filename)
     if ".." in parts or not parts[0] or re.match(r"[A-Za-z]:", info.filename):
         return "its name leads out of the archive"
-    if "__MACOSX" in parts or any(part.startswith(".") for part in parts):
+    if "__MACOSX" in parts or any(part.startswith(".") and part != "." for part in parts):
         return HIDDEN
     return "encrypted; unpack it first" if info.flag_bits & ENCRYPTED else None
 
@@ -175,67 +163,4 @@ def _stream(
     source: IO[bytes], closing: list[IO[bytes]], name: str, compressed: int, checksum: int | None = None
 ) -> BinaryIO:
     most = max(MOST_BYTES, MOST_FOLD * compressed)
-    return cast(BinaryIO, _Unpacked(source, closing, _last(name), most, checksum))
-
-
-class _Unpacked(io.RawIOBase):
-    """What comes out of a compressed stream, as far as it is sound and no longer than `most` bytes.
-
-    All that precedes an error is handed out before the error is raised.
-    """
-
-    def __init__(self, source: IO[bytes], closing: list[IO[bytes]], name: str, most: int, checksum: int | None) -> None:
-        self._source = cast(gzip.GzipFile, source)  # or a zip archive's member; both have `read1`
-        self._closing = closing
-        self._name = name
-        self._most = most
-        self._checksum = checksum  # what it has to be at the end, None once the stream was not read in order
-        self._sum = 0
-        self._error: ReadError | None = None
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: bytearray | memoryview) -> int:  # type: ignore[override]
-        filled = 0
-        while filled < len(buffer) and self._error is None:
-            try:
-                found = self._source.read1(min(len(buffer) - filled, STEP))
-            except DAMAGED as error:
-                self._error = ReadError(f"{self._name} is damaged or cut off ({error})")
-                break
-            if not found:
-                if self._checksum not in (None, self._sum):
-                    self._error = ReadError(f"{self._name} is damaged (its checksum is wrong)")
-                break
-            self._sum = zlib.crc32(found, self._sum)
-            buffer[filled : filled + len(found)] = found
-            filled += len(found)
-            if self._source.tell() > self._most:
-                self._error = ReadError(f"{self._name} expands more than {MOST_FOLD}-fold; it looks like a zip bomb")
-        if self._error and not filled:
-            raise self._error
-        return filled
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        if whence == io.SEEK_END:
-            while self.read(1 << 16):
-                pass
-        self._error = self._checksum = None
-        try:
-            return self._source.seek(offset, whence)
-        except UNREADABLE as error:
-            raise ReadError(f"{self._name} is damaged or cut off ({error})") from error
-
-    def tell(self) -> int:
-        return self._source.tell()
-
-    def close(self) -> None:
-        if not self.closed:
-            self._source.close()
-            for stream in self._closing:
-                stream.close()
-        super().close()
+    return cast(BinaryIO, Unpacked(source, closing, _last(name), most, checksum))

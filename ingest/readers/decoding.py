@@ -18,11 +18,13 @@ BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 CONTROLS = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f]")
+HOLES = re.compile(rb"(?:\x00{4}){16,}")  # what a crash leaves in a file; fours, so that wide characters stay whole
 HIGH = re.compile(rb"[\x80-\xff]+")
 FOREIGN = re.compile(r"[^\x00-\x7f]")
 STRAY = re.compile("[\udc80-\udcff]")
 WINDOWS_1252 = "confer-windows-1252"  # the name of the error handler below
 LOOKED_AT = 1 << 22  # bytes from which an encoding other than UTF-8 is told
+GUESSED_FROM = 1 << 18  # bytes from which an encoding is guessed, which takes many times their memory
 BLOCK = 1 << 20
 SAMPLE = 10_000  # characters that are looked at
 FEW = 16  # characters that are too few to tell Chinese from Korean bytes
@@ -47,6 +49,7 @@ def detect(stream: BinaryIO) -> Encoding:
     sample = stream.read(LOOKED_AT)
     if not sample.strip(b"\x00 \t\r\n"):
         raise ReadError("the file is empty")
+    sample = HOLES.sub(b"", sample)
     encoding = _detect(sample, stream)
     text = codecs.getincrementaldecoder(encoding.name)(encoding.errors).decode(sample)
     if len(CONTROLS.findall(text)) > len(text) * 0.01:
@@ -166,7 +169,9 @@ def _row(character: str) -> int:
 def _detected(data: bytes) -> Encoding:
     from charset_normalizer import from_bytes
 
-    best = from_bytes(data).best()
+    first = HIGH.search(data)
+    begin = data.rfind(b"\n", 0, first.start()) + 1 if first else 0
+    best = from_bytes(data[begin : begin + GUESSED_FROM]).best()
     if best is None:
         raise ReadError("the file is neither UTF-8 nor any other encoding that could be told; save it as UTF-8")
     return Encoding(best.encoding, "replace")

@@ -72,12 +72,16 @@ class _Splitter:
                 window.more()
                 continue
             bracket, at = token[0], token.start()
+            if self.listing and self._is_torn(token):
+                yield self._torn(at)
+                name = ""
+                continue
             if bracket in "{[" and self._begins_record(at, bracket):
                 yield from self._between(at)
                 yield self._record(at, bracket)
                 name = ""
                 continue
-            window.at = token.end() if bracket != '"' else len(window.buffer)
+            window.at = token.end()
             if bracket in "{}[]":
                 yield from self._between(at)
                 self._move(bracket, name)
@@ -88,14 +92,29 @@ class _Splitter:
         if self.listing and self.around and not self.swallowed:
             raise ReadError(f"the file ends inside its list (line {window.line(window.at)}); it may be cut off")
 
+    def _is_torn(self, token: re.Match[str]) -> bool:
+        """Whether what stands between records is none of it: a record that lost its beginning leaves an odd quote."""
+        if not token[0].startswith('"'):
+            return self.kind == "members" and token[0] in "{[" and not self._is_named(token.start())
+        return token[0] == '"' or "\n" in token[0] or (self.kind != "sequence" and token[1] is None)
+
+    def _torn(self, at: int) -> Element:
+        """What is left of a record that lost its beginning, up to the next one; an odd quote is in it."""
+        while self.window.kept < at and self.window.buffer[self.window.kept] in ", \t\n":
+            self.window.kept += 1
+        return self._lost(at)
+
     def _begins_record(self, at: int, bracket: str) -> bool:
-        before = self.window.before(at)
-        named = before >= 0 and self.window.buffer[before] == ":"
+        named = self._is_named(at)
         if not self.around and self.kind != "sequence":  # `[` and `{` begin the records, unless closed once too often
             return not self.path and bracket == "{" and named == (self.kind == "members")
         if self.kind == "members":
             return self.listing and named and bracket == "{"
         return self.listing and not named
+
+    def _is_named(self, at: int) -> bool:
+        before = self.window.before(at)
+        return before >= 0 and self.window.buffer[before] == ":"
 
     def _move(self, bracket: str, name: str) -> None:
         """Step into or out of a list or object around the records; a bracket that does not fit is passed over."""
@@ -184,9 +203,7 @@ class _Splitter:
         text, line = window.buffer[window.kept : end], window.line(window.kept)
         window.at = window.kept = end
         self.swallowed = reject is not None
-        return (
-            Element(line, "", TOO_LONG, self.aside) if len(text) > LONGEST else Element(line, text, reject, self.aside)
-        )
+        return Element(line, *((text, reject) if len(text) <= LONGEST else ("", TOO_LONG)), self.aside)
 
     def _lost(self, at: int, reject: str | None = None) -> Element:
         """The broken or endless record up to where the next one seems to begin."""
@@ -211,8 +228,7 @@ class _Splitter:
         """Where the next record begins, as far as the text is here."""
         for found in pattern.finditer(self.window.buffer, self.window.at):
             begin = found.start(found.lastindex or 0)
-            before = self.window.before(begin)
-            if before < 0 or self.window.buffer[before] != ":" or self.indent is not None:
+            if not self._is_named(begin) or self.indent is not None:
                 return begin
         return None
 

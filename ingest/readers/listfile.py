@@ -50,10 +50,11 @@ class ListFile:
         text = self.head.decode(self.encoding.name, "replace")
         return text.removeprefix("\ufeff")
 
-    def text(self) -> TextIO:
-        """Open as text. Only CR, LF and CRLF end lines; they all arrive as LF."""
+    def text(self, encoding: Encoding | None = None) -> TextIO:
+        """Open as text, in this encoding or its own. Only CR, LF and CRLF end lines; they all arrive as LF."""
+        encoding = encoding or self.encoding
         stream = io.BufferedReader(self.open())  # type: ignore[type-var]
-        return io.TextIOWrapper(stream, self.encoding.name, self.encoding.errors, newline=None)
+        return io.TextIOWrapper(stream, encoding.name, encoding.errors, newline=None)
 
     def lines(self) -> Iterator[tuple[int, str]]:
         """Yield (1-based number, line without its end)."""

@@ -12,6 +12,7 @@ from ingest.readers.listfile import ListFile
 from ingest.readers.records import RawRecord
 
 OPENING = re.compile(r"(?P<tag>PMID|PMC |UI  |OWN |STAT)- ?(?P<value>.*)")
+HEADLESS = re.compile(r"(?P<tag>TI  |AB  |FAU |AU  )- ?(?P<value>.*)")
 FIELD = re.compile(r"(?P<tag>[A-Z][A-Z0-9 ]{3})-(?: |$)(?P<value>.*)")
 RECORD = re.compile(r"^PMID- ?\d", re.MULTILINE)
 HEADS = frozenset({"PMID", "PMC", "UI"})
@@ -23,13 +24,13 @@ TAGS = frozenset(
 
 
 def _renews(tag: str, block: tagged.Block, after_blank: bool) -> bool:
-    """Records have no end: a number ends the one before, or a field that comes once, after a blank line."""
+    """Records have no end: a number ends the one before, or a field that comes again, after a blank line."""
     if tag == "PMID" and tag in block.tags:
         return True
     return after_blank and (tag in HEADS or tag in block.tags)
 
 
-SHAPE = tagged.Shape(styles=((OPENING, FIELD),), starts=HEADS, renews=_renews, last="SO", gap=1)
+SHAPE = tagged.Shape(styles=((OPENING, FIELD), (HEADLESS, FIELD)), starts=HEADS, renews=_renews, last="SO", gap=1)
 
 
 def recognises(file: ListFile) -> bool:

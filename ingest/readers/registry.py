@@ -28,13 +28,13 @@ from ingest.readers.records import RawRecord, ReadError
 READERS: tuple[ModuleType, ...] = (
     xlsx,
     xml_lists,
+    noteexpress,  # begins with a brace, as JSON does
     json_lists,
     bibtex,
     proquest,
     medline,
     wos,
     ris,
-    noteexpress,
     tables,
     sections,
     numbered,

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ingest.readers import fields
+from ingest.readers.blocks import Junk, sound
 from ingest.readers.listfile import ListFile
 from ingest.readers.records import ReadError
 
@@ -20,24 +21,6 @@ LABEL = re.compile(
     r"|A(?:bstract|BSTRACT)\s+(?=(?:Background|Objectives?|Purpose|Aims?|Introduction|[A-Z][A-Z]{4,}|The|This|An?)\b"
     r"|(?!Meaning|Interpret|State|Syntax|Argument|Data|Algebra|Reason|Semantic)[A-Z]\w* [a-z])"
 )
-
-
-@dataclass
-class Junk:
-    """Lines that belong to no record: how many, and the number of the first."""
-
-    count: int = 0
-    line: int = 0
-
-    def add(self, number: int) -> None:
-        """Count one more."""
-        self.line = self.line or number
-        self.count += 1
-
-    def told(self, where: str) -> str:
-        """One sentence for a report."""
-        lines, belong = ("lines", "belong") if self.count > 1 else ("line", "belongs")
-        return f"{self.count} {lines} {where} it {belong} to no record (line {self.line})"
 
 
 @dataclass
@@ -130,11 +113,15 @@ class Shape:
 
 
 def split(lines: Iterable[tuple[int, str]], shape: Shape) -> Iterator[Block]:
-    """Yield the records of numbered lines. Raises ReadError where there is text but no record."""
+    """Yield the records of numbered lines. Raises ReadError where there is text but no record.
+
+    Where the lines end with an error, the record that they end in is lost.
+    """
     block: Block | None = None
     junk = Junk()
     blanks = 0
-    for number, line in lines:
+    failed: list[ReadError] = []
+    for number, line in sound(lines, failed):
         line = line.lstrip("\ufeff")  # files that were put together have a mark at each seam
         after_gap = blanks > 0 or (block is not None and block.stray.count > 0)
         if opened := shape.opened(line, block, after_gap):
@@ -154,10 +141,12 @@ def split(lines: Iterable[tuple[int, str]], shape: Shape) -> Iterator[Block]:
         else:
             block.go_on(line)
         blanks = 0 if line.strip() else blanks + 1
-    if block:
+    if block and not (failed and block.open):
         block.after = _close(block, shape, None) if block.open else junk
         yield block
-    elif junk.count:
+    if failed:
+        raise failed[0]
+    if block is None and junk.count:
         raise ReadError(f"no record begins in it (line {junk.line} ff.)")
 
 

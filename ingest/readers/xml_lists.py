@@ -71,25 +71,56 @@ def read(file: ListFile) -> Iterator[RawRecord]:
         kind = f"it is XML of a kind that Confer does not read (its root element is <{root}>)"
         raise ReadError(f"{kind}; it reads {labels}")
     end = _End("" if root in shape.units else root)
-    held: RawRecord | None = None
-    for position, record in enumerate(_all(file, shape, end)):
-        if held:
-            yield held
-        held = dataclasses.replace(record, position=position)
-    if held:
-        warning = None if end.seen else f"the file ends before its <{root}> does, so what stood behind is lost"
-        yield dataclasses.replace(held, warning=held.warning or warning)
+    yield from _all_but_last(file, shape, end)
     if end.comment:
-        raise ReadError(f"the comment that begins in line {end.comment} never ends")
+        yield from _behind_comment(file, shape, end)
+    elif end.last:
+        warning = None if end.seen else f"the file ends before its <{root}> does, so what stood behind is lost"
+        yield _warned(end.last, warning)
+
+
+def _behind_comment(file: ListFile, shape: Shape, end: _End) -> Iterator[RawRecord]:
+    """A comment that never ends hides all that stands behind it; this is read again with the comment as text."""
+    first = end.last.position if end.last else 0
+    warning = f"the comment that begins in line {end.comment} never ends"
+    again = _End(end.root, endless=end.comment)
+    for record in _all_but_last(file, shape, again):
+        if record.position >= first:
+            yield _warned(record, warning if record.position == first else None)
+    if again.last is None:
+        raise ReadError(warning)
+    yield _warned(again.last, warning if again.last.position == first else None)
+
+
+def _all_but_last(file: ListFile, shape: Shape, end: _End) -> Iterator[RawRecord]:
+    """Yield the records in order, but not the last one of a sound file, which is left in `end`."""
+    try:
+        for position, record in enumerate(_all(file, shape, end)):
+            if end.last:
+                yield end.last
+            end.last = dataclasses.replace(record, position=position)
+    except ReadError:
+        if end.last:
+            yield end.last
+        raise
+
+
+def _warned(record: RawRecord, warning: str | None) -> RawRecord:
+    return dataclasses.replace(record, warning=record.warning or warning)
 
 
 @dataclasses.dataclass
 class _End:
-    """How a file ends: whether with the end of its root element, and in which comment."""
+    """How a file ends: whether with the end of its root element, in which comment, and with which record.
+
+    From the line `endless` on comments are known to be text.
+    """
 
     root: str
+    endless: int = 0
     seen: bool = False
     comment: int = 0
+    last: RawRecord | None = None
 
 
 def _all(file: ListFile, shape: Shape, end: _End) -> Iterator[RawRecord]:
@@ -99,7 +130,7 @@ def _all(file: ListFile, shape: Shape, end: _End) -> Iterator[RawRecord]:
     declared = DECLARED.search(file.head)
     text = open_declared(file, declared[1].decode() if declared else None)
     context: Context = {}
-    comments = Comments()
+    comments = Comments(end.endless)
     for block in cut(comments.dropped(chunks(text)), begins, LONGEST):
         end.seen = not end.root or block.size > LONGEST or bool(ends.search(block.text[-1000:]))
         name = begins.match(block.text)
@@ -141,7 +172,11 @@ def _records(block: Block, name: str, shape: Shape, context: Context) -> Iterato
     if block.size > LONGEST:
         yield RawRecord(0, block.line, "", reject=f"<{name}> is longer than {LONGEST:,} characters")
         return
-    element, problem, unknown = _parse(block, name)
+    own, behind = _divided(block, name)
+    element, problem, unknown = _parse(own, name)
+    if problem and behind:
+        own, behind = block, ""
+        element, problem, unknown = _parse(block, name)
     if problem:
         broken = next(iter(shape.read(element, context)), None) if element is not None else None
         yield RawRecord(0, block.line, "", key=broken.key if broken else None, reject=problem)
@@ -155,6 +190,22 @@ def _records(block: Block, name: str, shape: Shape, context: Context) -> Iterato
         reject = f"its abstract is an XML entity ({unknown})" if ENTITIES_ONLY.fullmatch(record.abstract) else None
         abstract = "" if reject else record.abstract
         yield dataclasses.replace(record, line=line, abstract=abstract, reject=reject, warning=warning)
+    if behind:
+        line = block.line + own.text.count("\n") + behind[: -len(behind.lstrip())].count("\n")
+        yield RawRecord(0, line, "", reject=f"the <{name}> that line {line} belongs to does not begin")
+
+
+def _ends(text: str, name: str) -> list[re.Match[str]]:
+    return list(re.finditer(rf"</(?:[\w.-]+:)?{re.escape(name)}\s*>", text))
+
+
+def _divided(block: Block, name: str) -> tuple[Block, str]:
+    """A block up to the first end of its record, and what is behind it: one that lost its beginning has only an end."""
+    ends = _ends(block.text, name)
+    if len(ends) < 2:
+        return block, ""
+    own, behind = block.text[: ends[0].end()], block.text[ends[0].end() : ends[-1].end()]
+    return Block(block.line, len(own), parts=[own]), behind
 
 
 def _parse(block: Block, name: str | None = None) -> tuple[Element, str, str]:
@@ -166,7 +217,7 @@ def _parse(block: Block, name: str | None = None) -> tuple[Element, str, str]:
 
     text, problem = block.text, ""
     if name is not None:
-        ends = list(re.finditer(rf"</(?:[\w.-]+:)?{re.escape(name)}\s*>", text))
+        ends = _ends(text, name)
         text = text[: ends[-1].end()] if ends else text
         empty = re.match(r"<[^<>]*/>", text)
         if not ends and not empty:
@@ -184,5 +235,6 @@ def _parse(block: Block, name: str | None = None) -> tuple[Element, str, str]:
     faults = [e for e in parser.error_log if e.domain_name != "NAMESPACE"]
     if faults and not problem:
         said, *_ = faults[0].message.strip().split("\n")
+        said = "its elements are nested too deep" if "Excessive depth" in said else said
         problem = f"malformed XML in line {block.line + faults[0].line - 1}: {said}"
     return element, problem, unknown

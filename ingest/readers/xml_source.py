@@ -51,11 +51,15 @@ def _is_character(code: str) -> bool:
 
 
 class Comments:
-    """Takes the comments out of a stream, so that no record in them counts; their line ends stay."""
+    """Takes the comments out of a stream, so that no record in them counts; their line ends stay.
 
-    def __init__(self) -> None:
+    A comment that begins in the line `endless` or below it is text: it never ends.
+    """
+
+    def __init__(self, endless: int = 0) -> None:
         self.inside = 0  # the line of a comment that has not ended
         self._line = 1
+        self._endless = endless
 
     def dropped(self, source: Iterable[str]) -> Iterator[str]:
         """Yield the text without its comments."""
@@ -79,5 +83,8 @@ class Comments:
             self._line += passed.count("\n")
             if found < 0:
                 return "".join(out), text[end:]
-            self.inside = 0 if self.inside else self._line
             at = found + len(mark)
+            if not self.inside and 0 < self._endless <= self._line:
+                out.append("&lt;!--")
+                continue
+            self.inside = 0 if self.inside else self._line

@@ -273,7 +273,10 @@ def test_names_that_html_knows_and_loose_marks_are_text() -> None:
         (paper(2).replace("</AbstractText>", ""), "malformed XML in line 6"),
         (paper(2).replace("<AbstractText>", "<AbstractText Label=x>"), "malformed XML in line 6"),
         (paper(2).replace("</PubmedArticle>", ""), "<PubmedArticle> in line 5 is not closed"),
-        (paper(2, "<i>" * 10_000 + "deep" + "</i>" * 10_000), "malformed XML in line 6: Excessive depth"),
+        (
+            paper(2, "<i>" * 10_000 + "deep" + "</i>" * 10_000),
+            "malformed XML in line 6: its elements are nested too deep",
+        ),
         (paper(2, "x" * 11_000_000), "<PubmedArticle> is longer than 4,000,000 characters"),
     ],
     ids=["no end", "attribute", "not closed", "deep", "long"],
@@ -313,8 +316,26 @@ def test_an_empty_record_is_counted() -> None:
 def test_a_comment_hides_records() -> None:
     source = pubmed(paper(1), "<!-- hidden\n", paper(2), "-->\n", paper(3))
     assert [(r.key, r.line) for r in read_all(source, "list.xml")] == [("1", 3), ("3", 9)]
-    records, lost = collect(pubmed(paper(1), "<!-- hidden\n", paper(2)))
-    assert [r.key for r in records] == ["1"] and lost == "the comment that begins in line 5 never ends"
+
+
+def test_a_comment_that_never_ends_hides_nothing() -> None:
+    warning = "the comment that begins in line 5 never ends"
+    between = read_all(pubmed(paper(1), "<!-- hidden\n", paper(2), "<!--", paper(3)), "list.xml")
+    assert [(r.position, r.key, r.warning, r.reject) for r in between] == [
+        (0, "1", warning, None),
+        (1, "2", None, None),
+        (2, "3", None, None),
+    ]
+    inside = read_all(pubmed(paper(1), paper(2).replace("</PMID>", "</PMID><!-- x"), paper(3)), "list.xml")
+    assert [(r.position, r.key, bool(r.reject)) for r in inside] == [(0, "1", False), (1, "2", False), (2, "3", False)]
+    assert inside[1].warning == warning
+
+
+@pytest.mark.parametrize("lost", [1, 40, 80])
+def test_a_record_without_beginning_spoils_not_the_one_before_it(lost: int) -> None:
+    records = read_all(pubmed(paper(1), paper(2)[lost:], paper(3)), "list.xml")
+    assert [(r.position, r.line, bool(r.reject)) for r in records] == [(0, 3, False), (1, 5, True), (2, 7, False)]
+    assert records[1].reject == "the <PubmedArticle> that line 5 belongs to does not begin"
 
 
 @pytest.mark.parametrize(
