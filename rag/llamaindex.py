@@ -6,19 +6,21 @@ from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import NodeWithScore, QueryBundle, TextNode
 
 from rag.assistant import Assistant
+from rag.filters import Where, as_filter
 from rag.retriever import PaperHit
 
 
 class ConferRetriever(BaseRetriever):
     """`ConferRetriever(Assistant.open("my-index"), top_k=5)`; a node's text is the abstract, its score 0 to 1."""
 
-    def __init__(self, assistant: Assistant, top_k: int | None = None) -> None:
+    def __init__(self, assistant: Assistant, top_k: int | None = None, *, where: Where = None) -> None:
         self._assistant = assistant
         self._top_k = top_k
+        self._where = as_filter(where)
         super().__init__()
 
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        hits = self._assistant.search(query_bundle.query_str, self._top_k)
+        hits = self._assistant.search(query_bundle.query_str, self._top_k, where=self._where)
         return [NodeWithScore(node=_node(hit), score=hit.score) for hit in hits]
 
 

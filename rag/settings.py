@@ -34,6 +34,14 @@ class Settings(BaseSettings):
     llm_max_tokens: int = Field(400, ge=16, description="longest LLM reply, in tokens")
     llm_context: int = Field(8192, ge=1024, description="context window of the LLM, in tokens")
     top_k: int = Field(6, ge=1, le=200, description="papers that an answer may draw on")
+    reranker: str = Field(
+        "",
+        description="sentence-transformers cross-encoder, by name or path, that reads the question with each of the "
+        "first 50 papers found; off by default",
+    )
+    reranker_threshold: float = Field(
+        0.5, ge=0, le=1, description="papers that the reranker scores lower, after a sigmoid, are dropped"
+    )
     refuse_below: float | None = Field(
         None, ge=0, le=1, description="confidence below which Confer refuses; by default the calibrated threshold"
     )

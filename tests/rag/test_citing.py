@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rag.citing import answer_from, refusal
+from rag.citing import BY_MODEL, NOT_CLOSE, answer_from, refusal
 from rag.composer import Draft
 from rag.evidence import ScoredSentence
 from rag.retriever import PaperHit
@@ -90,9 +90,9 @@ def test_one_list_entry_a_paper() -> None:
     assert made.text == "- Paper 0 — One. [1]\n- Paper 1 — Two. [2]"
 
 
-@pytest.mark.parametrize("by_model", [False, True])
-def test_a_refusal_names_the_nearest(by_model: bool) -> None:
-    made = refusal("Q?", "Q?", HITS, 0.1, engine="extractive", by_model=by_model)
-    assert made.refused and made.refusal_reason and made.refusal_reason in made.text
+@pytest.mark.parametrize("reason", [NOT_CLOSE, BY_MODEL])
+def test_a_refusal_names_the_nearest(reason: str) -> None:
+    made = refusal("Q?", "Q?", HITS, 0.1, engine="extractive", reason=reason)
+    assert made.refused and made.refusal_reason == reason and made.text == f"The papers do not say. {reason}"
     assert [p.id for p in made.nearest] == ["p0", "p1", "p2"]
     assert not made.citations and not made.sentences

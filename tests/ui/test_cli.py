@@ -207,6 +207,35 @@ def test_watch_goes_with_no_dry_run(tmp_path: Path) -> None:
     assert "no such file" in one_line(confer("ingest", tmp_path / "gone", "--watch", "--index", tmp_path / "i"))
 
 
+def test_papers_and_answers_within_a_filter(sample_folder: Path) -> None:
+    place = ("--index", sample_folder, "--where")
+    papers = json.loads(confer("papers", *place, "topic ~ ekka and year = 2026", "--json").stdout)
+    assert [p["label"][:4] for p in papers] == ["Ekka"]
+    none = confer("papers", *place, "year = 2025 and year = 2026")
+    assert (none.returncode, none.stdout) == (0, "")
+    assert none.stderr == "No paper of the index meets the filter year = 2025 and year = 2026.\n"
+    answer = json.loads(confer("ask", "What accuracy does Ekka reach?", *place, "year = 1066", "--json").stdout)
+    assert answer["refused"] and "year = 1066" in answer["refusal_reason"]
+    for command in (("papers",), ("ask", "What accuracy does Ekka reach?")):
+        faulty = confer(*command, *place, "year >= 2025 and venu = ICML")
+        assert (faulty.returncode, faulty.stdout) == (2, "")
+        assert faulty.stderr.splitlines() == [
+            "confer: filter, column 18: unknown field 'venu'; did you mean venue?",
+            "  year >= 2025 and venu = ICML",
+            "                   ^",
+        ]
+
+
+def test_chat_within_a_filter(sample_folder: Path) -> None:
+    question = "What pass@1 accuracy does Ekka reach?"
+    script = f"/where not topic ~ ekka\n/where venu = ICML\n{question}\n/where\n{question}\n"
+    result = confer("chat", "--index", sample_folder, stdin=script)
+    assert result.returncode == 0, result.stderr
+    assert 'Asking papers with not topic ~ "ekka": 56.' in result.stderr and "did you mean venue" in result.stderr
+    assert "Asking all papers: 57." in result.stderr
+    assert result.stdout.count("80%") == 1
+
+
 def test_chat_reads_questions_until_the_end(sample_folder: Path) -> None:
     script = "What pass@1 accuracy does Ekka reach?\n\nwhat about pass@5?\n/new\n/quit\n"
     result = confer("chat", "--index", sample_folder, stdin=script)

@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from rag.filters import as_filter
 from rag.questions import check_question
-from ui.cli.options import IndexOption, JsonOption, LLMOption, TopKOption, settings_with
+from ui.cli.options import IndexOption, JsonOption, LLMOption, TopKOption, WhereOption, settings_with
 
 
 def register(app: typer.Typer) -> None:
@@ -21,16 +22,18 @@ def ask_command(
     index: IndexOption = None,
     llm: LLMOption = None,
     top_k: TopKOption = None,
+    where: WhereOption = None,
     json: JsonOption = False,
 ) -> None:
     """Answer a question from the indexed papers, each sentence with the quote that carries it."""
     settings = settings_with(index=index, llm=llm, top_k=top_k)
     check_question(question, settings.max_question_chars)  # before anything is loaded
+    chosen = as_filter(where)
     from rag.assistant import Assistant
     from ui.terminal import answer_text
 
     if sys.stderr.isatty():
         print("Loading the encoder …", end="\r", file=sys.stderr)
     with Assistant.open(settings=settings) as assistant:
-        answer = assistant.ask(question)
+        answer = assistant.ask(question, where=chosen)
     print(answer.model_dump_json(indent=2) if json else answer_text(answer))

@@ -18,6 +18,12 @@ def describe(name: str) -> str:
 IndexOption = Annotated[Path | None, typer.Option("--index", help=f"{describe('index')} (default .confer)")]
 LLMOption = Annotated[str | None, typer.Option("--llm", help=describe("llm"))]
 TopKOption = Annotated[int | None, typer.Option("--top-k", help=describe("top_k"))]
+WhereOption = Annotated[
+    str | None,
+    typer.Option(
+        "--where", metavar="FILTER", help="only papers that meet a filter: 'year>=2025 and venue in (ICML, ICLR)'"
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="print JSON")]
 
 

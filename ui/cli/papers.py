@@ -11,7 +11,7 @@ import typer
 
 from rag.errors import UsageError
 from ui.cli.ingest import report_lines
-from ui.cli.options import IndexOption, JsonOption, settings_with
+from ui.cli.options import IndexOption, JsonOption, WhereOption, settings_with
 
 
 def register(app: typer.Typer) -> None:
@@ -22,13 +22,17 @@ def register(app: typer.Typer) -> None:
     app.command("check")(check_command)
 
 
-def papers_command(index: IndexOption = None, json: JsonOption = False) -> None:
+def papers_command(index: IndexOption = None, where: WhereOption = None, json: JsonOption = False) -> None:
     """List the indexed papers: id, venue, year and label."""
-    from rag.index import Index
+    from rag.filters import as_filter
+    from rag.index import Index, in_order_of_sources
 
+    chosen = as_filter(where)
     store = Index.open(settings_with(index=index).index)
-    papers = list(store.papers().values())
+    papers = in_order_of_sources(store.papers(None if chosen is None else store.select(chosen)).values())
     store.close()
+    if chosen is not None and not papers:
+        print(f"No paper of the index meets the filter {chosen}.", file=sys.stderr)
     if json:
         print(jsonlib.dumps([p.model_dump(mode="json") for p in papers], ensure_ascii=False, indent=2))
         return

@@ -1,0 +1,71 @@
+"""What is derived from an index's papers and kept in files beside it: the keyword index and the field table.
+
+Each generation of the index has its folder. What is missing there or out of step is built anew from the papers.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from rag.field_table import FieldReader, FieldTable
+from rag.lexical import LexicalIndex
+from rag.schema import Paper, Passport
+
+log = logging.getLogger(__name__)
+
+
+class Derived:
+    """Loads when first asked. `papers` yields all papers in the order of their ids, `count` says how many there are."""
+
+    def __init__(self, path: Path, papers: Callable[[], Iterable[Paper]], count: Callable[[], int]) -> None:
+        self._root = path / "lexical"
+        self._papers = papers
+        self._count = count
+        self._lexical: LexicalIndex | None = None
+        self._fields: FieldTable | None = None
+
+    def lexical(self, passport: Passport) -> LexicalIndex:
+        """The keyword index."""
+        if self._lexical is None:
+            loaded = LexicalIndex.load(self._folder(passport))
+            if loaded is None or len(loaded.ids) != self._count():
+                log.warning("keyword index missing or out of step; rebuilding it from the stored papers")
+                loaded = _keywords(self._papers())
+            self._lexical = loaded
+        return self._lexical
+
+    def fields(self, passport: Passport) -> FieldTable:
+        """The field table."""
+        if self._fields is None:
+            loaded = FieldTable.load(self._folder(passport))
+            if loaded is None or len(loaded.ids) != self._count():
+                log.warning("field table missing or out of step; rebuilding it from the stored papers")
+                loaded = FieldTable.build(self._papers())
+            self._fields = loaded
+        return self._fields
+
+    def renew(self, passport: Passport) -> None:
+        """Build everything from the papers as they are now and save it for the generation of the passport."""
+        folder = self._folder(passport)
+        reader = FieldReader()
+        self._lexical = _keywords(reader.reading(self._papers()))
+        self._lexical.save(folder)
+        reader.table().save(folder)
+        self._fields = None  # to be read from its file, which takes no memory
+
+    def drop_others(self, passport: Passport) -> None:
+        """Remove what belongs to other generations."""
+        kept = self._folder(passport)
+        for old in self._root.iterdir():
+            if old != kept:
+                shutil.rmtree(old, ignore_errors=True)
+
+    def _folder(self, passport: Passport) -> Path:
+        return self._root / f"{passport.generation}-{passport.corpus_hash or 'empty'}"
+
+
+def _keywords(papers: Iterable[Paper]) -> LexicalIndex:
+    return LexicalIndex.build((p.id, f"{p.title}. {p.abstract}" if p.title else p.abstract) for p in papers)

@@ -1,0 +1,247 @@
+"""The papers' fields as columns, so that a filter over a whole list takes milliseconds.
+
+A column holds each distinct value once, with the rows of the papers that have it: a comparison is made with distinct
+values only. Abstracts, which are all distinct, are one text that is searched through. Derived from the papers; never
+the only copy of anything.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from rag.filters import Comparison, Either, Every, Filter, Negation, Op, Value, comparable
+from rag.schema import Paper
+from rag.text import search_text
+
+VERSION = 1  # of the columns and of how values are compared; tables of another one are built anew
+FEW = 20  # abstracts are looked at one by one where fewer than one in so many is in question
+TOPIC = ("title", "abstract", "keyword")  # what `topic` looks into
+
+Mask = NDArray[np.bool_]
+Numbers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Column:
+    """Distinct values, and where the rows of each begin and end in `rows`."""
+
+    values: list[Value]
+    starts: Numbers
+    rows: Numbers
+
+    def mask(self, size: int, holds: Callable[[Any], bool]) -> Mask:
+        """The rows that have a value of which something holds."""
+        found = np.zeros(size, dtype=np.bool_)
+        for number, value in enumerate(self.values):
+            if holds(value):
+                found[self.rows[self.starts[number] : self.starts[number + 1]]] = True
+        return found
+
+
+class FieldTable:
+    """The fields of a fixed list of papers. Rows are papers, in the order of `ids`."""
+
+    def __init__(self, ids: list[str], columns: dict[str, Column], abstracts: Any, ends: Numbers) -> None:
+        self.ids = ids
+        self._columns = columns
+        self._abstracts = abstracts  # bytes: each ends with a zero byte, and `ends` says where
+        self._ends = ends
+
+    @classmethod
+    def build(cls, papers: Iterable[Paper]) -> FieldTable:
+        """Read the fields of papers."""
+        reader = FieldReader()
+        for _ in reader.reading(papers):
+            pass
+        return reader.table()
+
+    def save(self, folder: Path) -> None:
+        """Write into the folder. What says that the table is there comes last."""
+        self._abstracts.tofile(folder / "abstracts.bin")
+        arrays = {
+            f"{part}_{name}": getattr(c, part) for name, c in self._columns.items() for part in ("starts", "rows")
+        }
+        np.savez(folder / "fields.npz", ends=self._ends, **arrays)
+        values = {name: column.values for name, column in self._columns.items()}
+        told = json.dumps({"version": VERSION, "ids": self.ids, "values": values}, ensure_ascii=False)
+        partial = folder / "fields.json.partial"
+        partial.write_text(told, encoding="utf-8", errors="surrogatepass")
+        partial.replace(folder / "fields.json")
+
+    @classmethod
+    def load(cls, folder: Path) -> FieldTable | None:
+        """Return the saved table, or None when it is missing, damaged or of another version (it is rebuilt then)."""
+        try:
+            told = json.loads((folder / "fields.json").read_text(encoding="utf-8", errors="surrogatepass"))
+            if told["version"] != VERSION:
+                return None
+            with np.load(folder / "fields.npz") as arrays:
+                ends = arrays["ends"]
+                columns = {
+                    name: Column(values, arrays[f"starts_{name}"], arrays[f"rows_{name}"])
+                    for name, values in told["values"].items()
+                }
+            size = int(ends[-1]) if len(ends) else 0
+            if (folder / "abstracts.bin").stat().st_size != size or len(ends) != len(told["ids"]):
+                return None
+            empty = np.zeros(0, dtype=np.uint8)
+            abstracts = np.memmap(folder / "abstracts.bin", dtype=np.uint8, mode="r") if size else empty
+            return cls(told["ids"], columns, abstracts, ends)
+        except (OSError, ValueError, KeyError, EOFError, TypeError):
+            return None
+
+    def select(self, where: Filter) -> list[str]:
+        """Return the ids of the papers that meet a filter, in the order of the rows."""
+        everyone = np.ones(len(self.ids), dtype=np.bool_)
+        return [self.ids[row] for row in np.flatnonzero(self._mask(where, everyone))]
+
+    # -- inside ----------------------------------------------------------------------------------------------------
+
+    def _mask(self, where: Filter, among: Mask) -> Mask:
+        """The rows that meet a filter; those that are not `among` may come out either way."""
+        if isinstance(where, Negation):
+            return ~self._mask(where.part, among)
+        if isinstance(where, Every):
+            for part in sorted(where.parts, key=_reads_abstracts):
+                among = among & self._mask(part, among)
+            return among
+        if isinstance(where, Either):
+            return _any([self._mask(part, among) for part in where.parts])
+        met = self._met(where.field, where, among)
+        return ~met if where.op in {Op.UNEQUAL, Op.NOT_IN} else met
+
+    def _met(self, field: str, where: Comparison, among: Mask) -> Mask:
+        """The rows of which a comparison holds, or the one that it negates, in a field."""
+        if field == "topic":
+            return _any([self._met(name, where, among) for name in TOPIC])
+        if field != "abstract":
+            return self._columns[field].mask(len(self.ids), _predicate(where))
+        if where.op is not Op.CONTAINS:
+            holds = _predicate(where)
+            return self._each(lambda text: any(map(holds, text.decode("utf-8", "surrogatepass").split("\n"))), among)
+        wanted = comparable(str(where.value)).encode("utf-8", "surrogatepass")
+        if FEW * np.count_nonzero(among) < len(self.ids):
+            return self._each(lambda text: wanted in text, among)
+        return self._containing(wanted)
+
+    def _each(self, holds: Callable[[bytes], bool], among: Mask) -> Mask:
+        """The rows of which something holds of the abstract, each looked at by itself."""
+        found = np.zeros(len(self.ids), dtype=np.bool_)
+        for row in np.flatnonzero(among):
+            start = self._ends[row - 1] if row else 0
+            found[row] = holds(self._abstracts[start : self._ends[row] - 1].tobytes())
+        return found
+
+    def _containing(self, wanted: bytes) -> Mask:
+        """The rows whose abstract contains a text, all abstracts being searched as one, where they are on disk."""
+        found = np.zeros(len(self.ids), dtype=np.bool_)
+        pattern = re.compile(re.escape(wanted))
+        row, at = 0, 0
+        while match := pattern.search(self._abstracts, at):
+            row = bisect.bisect_right(self._ends, match.start(), lo=row)
+            if row == len(found):
+                break  # nothing at all is found even after the last
+            found[row] = True
+            at = int(self._ends[row])
+        return found
+
+
+class FieldReader:
+    """Collects the fields of papers that somebody else reads, so that they are read once."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+        self._numbers: dict[str, dict[Value, int]] = {name: {} for name in _READ}
+        self._held = {name: (array("q"), array("q")) for name in _READ}  # numbers of values, and rows
+        self._abstracts = bytearray()
+        self._ends = array("q")
+
+    def reading(self, papers: Iterable[Paper]) -> Iterator[Paper]:
+        """Yield the papers on, each with its fields noted."""
+        for paper in papers:
+            for name, read in _READ.items():
+                known, (numbers, rows) = self._numbers[name], self._held[name]
+                for value in dict.fromkeys(_compared(v) for v in read(paper) if v is not None):
+                    numbers.append(known.setdefault(value, len(known)))
+                    rows.append(len(self._ids))
+            self._ids.append(paper.id)
+            self._abstracts += _searchable(paper.abstract)
+            self._ends.append(len(self._abstracts))
+            yield paper
+
+    def table(self) -> FieldTable:
+        """The table of the papers that were read."""
+        columns = {name: self._column(name) for name in _READ}
+        abstracts = np.frombuffer(self._abstracts, dtype=np.uint8)
+        return FieldTable(self._ids, columns, abstracts, np.array(self._ends, dtype=np.int64))
+
+    def _column(self, name: str) -> Column:
+        numbers, rows = (np.array(part, dtype=np.int64) for part in self._held[name])
+        counts = np.bincount(numbers, minlength=len(self._numbers[name]))
+        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        return Column(list(self._numbers[name]), starts, rows[np.argsort(numbers, kind="stable")])
+
+
+def _reads_abstracts(where: Filter) -> bool:
+    if isinstance(where, Comparison):
+        return where.field in {"abstract", "topic"}
+    parts = [where.part] if isinstance(where, Negation) else where.parts
+    return any(map(_reads_abstracts, parts))
+
+
+def _any(masks: list[Mask]) -> Mask:
+    return np.asarray(np.stack(masks).any(axis=0), dtype=np.bool_)
+
+
+def _compared(value: Value) -> Value:
+    return value if isinstance(value, int) else comparable(value)
+
+
+def _searchable(abstract: str) -> bytes:
+    """An abstract as it is searched: as it stands and, after a line end, with its maths as words where it has any."""
+    shown = comparable(abstract)
+    spoken = comparable(search_text(abstract)) if "$" in abstract else shown
+    text = shown if shown == spoken else f"{shown}\n{spoken}"
+    return text.encode("utf-8", "surrogatepass") + b"\0"
+
+
+def _predicate(where: Comparison) -> Callable[[Any], bool]:
+    """What must hold of a value for a comparison, or for the one that it negates."""
+    if where.op is Op.CONTAINS:
+        part = comparable(str(where.value))
+        return lambda value: part in str(value)
+    if where.op in {Op.EQUAL, Op.UNEQUAL, Op.IN, Op.NOT_IN}:
+        wanted = {_compared(v) for v in where.values()}
+        return lambda value: value in wanted
+    bound = where.value
+    return {
+        Op.LESS: lambda value: value < bound,
+        Op.AT_MOST: lambda value: value <= bound,
+        Op.MORE: lambda value: value > bound,
+        Op.AT_LEAST: lambda value: value >= bound,
+    }[where.op]
+
+
+_READ: dict[str, Callable[[Paper], Iterable[Value | None]]] = {
+    "title": lambda p: [p.title],
+    "author": lambda p: p.authors,
+    "venue": lambda p: [p.venue],
+    "year": lambda p: [p.year],
+    "keyword": lambda p: p.keywords,
+    "language": lambda p: [p.language],
+    "file": lambda p: [name for s in p.sources for name in (s.file, Path(s.file).name)],
+    "id": lambda p: [p.id],
+    "doi": lambda p: [p.doi],
+    "arxiv_id": lambda p: [p.arxiv_id],
+    "label": lambda p: [p.label],
+}
