@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,14 +14,15 @@ from rag.stored_passage import StoredPassage, from_metadata
 EXACT = 2000  # papers whose passages are compared one by one (0.2 s); among more the vector index chooses
 LOOKUPS = 100  # vectors that are looked up together when an index is checked
 NEIGHBOURS = 5
-SAME = 1e-5  # cosine distance of equal vectors
+SAME = 1e-4  # difference of cosine distances that is rounding
 
+Encode = Callable[[list[StoredPassage]], list[list[float]]]
 Found = list[tuple[StoredPassage, float]]
 
 
 @dataclass(frozen=True)
 class VectorCheck:
-    """Whether a passage is among the nearest neighbours of its own vector."""
+    """Whether a passage is its own nearest neighbour, or as near as any."""
 
     stored: StoredPassage
     finds_itself: bool
@@ -42,8 +43,9 @@ def nearest(passages: Any, query: Vector, count: int, where: dict[str, Any] | No
 def nearest_within(passages: Any, query: Vector, count: int, paper_ids: Sequence[str], papers: int) -> Found:
     """Return the nearest passages of the papers named, of `papers` in all.
 
-    The vector index misses neighbours among a few (measured: 0.12 of the best 100 of 2,000 papers among 20,000), so
-    those are compared one by one. Where nearly all are named, the others are dropped from what it finds.
+    The vector index misses some of the neighbours among a few (of the best 100 of 2,000 papers among 20,000, 7 at
+    Chroma's own search width and 0.25 at ours), so those are compared one by one. Where nearly all are named, the
+    others are dropped from what it finds.
     """
     if not paper_ids:
         return []
@@ -68,16 +70,16 @@ def _one_by_one(passages: Any, query: Vector, count: int, where: dict[str, Any])
     return [(from_metadata(page["metadatas"][i]), float(cosines[i])) for i in order]
 
 
-def vector_checks(passages: Any) -> Iterator[VectorCheck]:
-    """Look every passage up by its own stored vector."""
+def vector_checks(passages: Any, encode: Encode | None = None) -> Iterator[VectorCheck]:
+    """Look every passage up by its stored vector, or by the one that `encode` makes of its text."""
     total = int(passages.count())
     for offset in range(0, total, LOOKUPS):
         page = passages.get(limit=LOOKUPS, offset=offset, include=["metadatas", "embeddings"])
-        found = passages.query(
-            query_embeddings=page["embeddings"], n_results=min(NEIGHBOURS, total), include=["distances"]
-        )
-        rows = zip(page["ids"], page["metadatas"], found["ids"], found["distances"], strict=True)
-        for passage_id, metadata, ids, distances in rows:
+        stored = [from_metadata(metadata) for metadata in page["metadatas"]]
+        vectors = page["embeddings"] if encode is None else encode(stored)
+        found = passages.query(query_embeddings=vectors, n_results=min(NEIGHBOURS, total), include=["distances"])
+        rows = zip(page["ids"], stored, found["ids"], found["distances"], strict=True)
+        for passage_id, own, ids, distances in rows:
             # Passages with the same text are at the same distance; any of them may come first.
-            equal = bool(distances) and distances[-1] < SAME
-            yield VectorCheck(from_metadata(metadata), passage_id in ids or equal)
+            at = distances[ids.index(passage_id)] if passage_id in ids else distances[-1]
+            yield VectorCheck(own, at - distances[0] < SAME)
