@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ingest.writing import rewrite
+from ingest.writing import rewrite, text_of
 from rag.encoder import Encoder
 from rag.health import Health, check
 from rag.index import Index
+from rag.stored_passage import StoredPassage
 from rag.writer_lock import writer_lock
+
+
+def examine(store: Index, encoder: Encoder) -> Health:
+    """Check an index by looking every passage up by its own text."""
+
+    def encode(found: list[StoredPassage]) -> list[list[float]]:
+        papers = store.papers([s.passage.paper_id for s in found])
+        texts = [
+            text_of(papers[s.passage.paper_id], s.passage, encoder) if s.passage.paper_id in papers else ("", [])
+            for s in found
+        ]
+        return [encoded.vector.tolist() for encoded in encoder.encode_passages(texts)]
+
+    return check(store, encode)
 
 
 def repair(folder: Path, encoder: Encoder) -> tuple[Health, Health]:
@@ -21,11 +36,11 @@ def repair(folder: Path, encoder: Encoder) -> tuple[Health, Health]:
         store = Index.open(folder)
         try:
             store.check_encoder(encoder)
-            before = check(store)
+            before = examine(store, encoder)
             if not before.ailing:
                 return before, before
             papers = store.papers([a.paper_id for a in before.ailing])
             rewrite(list(papers.values()), store, encoder)
-            return before, check(store)
+            return before, examine(store, encoder)
         finally:
             store.close()

@@ -17,6 +17,7 @@ from rag.text import search_text
 
 BATCH = 256  # papers in one write: ten seconds' work, and enough texts to put those of like length together
 
+Text = tuple[str, list[str]]  # a title or nothing, and the sentences
 Progress = Callable[[int, int], None]  # (papers done, papers to do)
 
 
@@ -71,14 +72,24 @@ def _write(batch: Sequence[Paper], index: Index, encoder: Encoder, told: Callabl
     return len(encoded)
 
 
-def _cut(paper: Paper, encoder: Encoder) -> tuple[list[Passage], list[tuple[str, list[str]]]]:
-    """The passages of a paper and what the encoder reads for each: the title, where it has room, and the sentences."""
-    title = search_text(paper.title or "")
-    room = limit = encoder.max_tokens
-    if title:
-        room -= encoder.count_tokens(title) + 2
-        if room < limit // 2:
-            title, room = "", limit
+def _cut(paper: Paper, encoder: Encoder) -> tuple[list[Passage], list[Text]]:
+    """The passages of a paper and what the encoder reads for each."""
+    title, room = _title(paper, encoder)
     passages = chunking.passages(paper.id, paper.abstract, encoder.token_counts, room)
-    texts = [(title, [search_text(paper.abstract[s.start : s.end]) for s in p.sentences]) for p in passages]
-    return passages, texts
+    return passages, [_text(paper, title, passage) for passage in passages]
+
+
+def text_of(paper: Paper, passage: Passage, encoder: Encoder) -> Text:
+    """What the encoder reads for a stored passage."""
+    return _text(paper, _title(paper, encoder)[0], passage)
+
+
+def _title(paper: Paper, encoder: Encoder) -> tuple[str, int]:
+    """The title that stands before each passage, where it leaves half the room, and the tokens that are left."""
+    title = search_text(paper.title or "")
+    room = encoder.max_tokens - (encoder.count_tokens(title) + 2 if title else 0)
+    return (title, room) if room >= encoder.max_tokens // 2 else ("", encoder.max_tokens)
+
+
+def _text(paper: Paper, title: str, passage: Passage) -> Text:
+    return title, [search_text(paper.abstract[s.start : s.end]) for s in passage.sentences]

@@ -6,7 +6,7 @@ import numpy as np
 from pydantic import Field
 
 from rag.index import Index
-from rag.neighbours import VectorCheck
+from rag.neighbours import Encode, VectorCheck
 from rag.schema import Model
 from rag.stored_passage import paper_version
 
@@ -26,13 +26,16 @@ class Health(Model):
     ailing: list[Ailment] = Field(default_factory=list)
 
 
-def check(index: Index) -> Health:
-    """Look up every passage by its stored vector, and compare the collections with what is derived from them."""
+def check(index: Index, encode: Encode | None = None) -> Health:
+    """Look up every passage by its vector, and compare the collections with what is derived from them.
+
+    The vector is the stored one, or what `encode` makes of the passage's text.
+    """
     versions = {paper.id: paper_version(paper.abstract) for paper in index.each_paper()}
     ailing: dict[str, str] = {}
     held: set[str] = set()
     passages = 0
-    for found in index.vector_checks():
+    for found in index.vector_checks(encode):
         paper_id = found.stored.passage.paper_id
         if versions.get(paper_id) != found.stored.version:
             continue  # a stray of a killed run: never shown, and swept at the next ingest
@@ -51,7 +54,7 @@ def check(index: Index) -> Health:
 
 def _reason(index: Index, found: VectorCheck) -> str:
     if not found.finds_itself:
-        return "a passage is not found by its own vector"
+        return "a passage is not its own nearest neighbour"
     try:
         rows = index.sentence_vectors(found.stored)
     except IndexError:

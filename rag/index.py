@@ -165,9 +165,9 @@ class Index:
             return neighbours.nearest(self._passages, query, count)
         return neighbours.nearest_within(self._passages, query, count, within, len(self))
 
-    def vector_checks(self) -> Iterator[neighbours.VectorCheck]:
-        """Look every passage up by its own stored vector."""
-        return neighbours.vector_checks(self._passages)
+    def vector_checks(self, encode: neighbours.Encode | None = None) -> Iterator[neighbours.VectorCheck]:
+        """Look every passage up by its stored vector, or by the one that `encode` makes of its text."""
+        return neighbours.vector_checks(self._passages, encode)
 
     def sentence_vectors(self, stored: StoredPassage) -> Vector:
         """Return the vectors of a passage's sentences, shape (sentences, dimension)."""

@@ -321,7 +321,6 @@ def test_case_71_the_check_names_what_is_lost_and_repair_mends_it(ill: Path, enc
     assert ailing(ill)[1] == set() and all(own_neighbours(ill, encoder).values())
 
 
-@pytest.mark.xfail(strict=True, reason="the check looks passages up by their stored vectors, not by their own text")
 def test_case_71_the_check_names_what_has_the_vector_of_another_text(ill: Path, encoder: Encoder) -> None:
     store = Index.open(ill)
     first, second = (p.id for p in list(store.papers().values())[:2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated
 
@@ -103,23 +104,28 @@ def info_command(index: IndexOption = None, json: JsonOption = False) -> None:
 def check_command(
     index: IndexOption = None,
     repair: Annotated[bool, typer.Option("--repair", help="encode anew what is missing or not found")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="look up stored vectors, without encoding the texts")] = False,
     json: JsonOption = False,
 ) -> None:
-    """Check that the index finds everything it holds. Exit code 1 if it does not."""
+    """Check that every paper is found by its own text. Exit code 1 if one is not."""
+    from ingest.repair import examine
+    from ingest.repair import repair as mend
+    from rag.encoder import Encoder
     from rag.health import check
     from rag.index import Index
 
     settings = settings_with(index=index)
     if repair:
-        from ingest.repair import repair as mend
-        from rag.encoder import Encoder
-
         before, health = mend(settings.index, Encoder(settings.encoder, offline=settings.offline))
         print(f"{len(before.ailing) - len(health.ailing):,} papers encoded anew", file=sys.stderr)
     else:
-        store = Index.open(settings.index)
-        health = check(store)
-        store.close()
+        with closing(Index.open(settings.index)) as store:
+            if quick:
+                health = check(store)
+            else:
+                encoder = Encoder(settings.encoder, offline=settings.offline)
+                store.check_encoder(encoder)
+                health = examine(store, encoder)
     if json:
         print(health.model_dump_json(indent=2))
     else:
