@@ -141,7 +141,7 @@ def split(lines: Iterable[tuple[int, str]], shape: Shape) -> Iterator[Block]:
         else:
             block.go_on(line)
         blanks = 0 if line.strip() else blanks + 1
-    if block and not (failed and block.open):
+    if block and not (failed and block.open and shape.last not in block.tags):
         block.after = _close(block, shape, None) if block.open else junk
         yield block
     if failed:

@@ -5,44 +5,19 @@ Nothing is expanded and nothing is fetched: the parser never sees a document typ
 
 from __future__ import annotations
 
-import codecs
 import dataclasses
-import functools
 import re
 from collections.abc import Iterator
 
-from ingest.readers import (
-    acl_xml,
-    arxiv_xml,
-    crossref_xml,
-    dublin_core_xml,
-    endnote_xml,
-    jats_xml,
-    mods_xml,
-    pubmed_xml,
-)
 from ingest.readers.blocks import Block, cut
 from ingest.readers.charset import chunks, open_declared
 from ingest.readers.listfile import ListFile
 from ingest.readers.records import RawRecord, ReadError
+from ingest.readers.xml_kinds import LONGEST_PROLOGUE, ROOTS, SHAPES, UNFINISHED, head_of, root_of, shape_of
 from ingest.readers.xml_source import Comments, mended
 from ingest.readers.xml_text import Context, Element, Shape
 
 LONGEST = 4_000_000  # characters of one record
-SHAPES = (
-    pubmed_xml.SHAPE,
-    mods_xml.SHAPE,
-    arxiv_xml.OAI,
-    dublin_core_xml.OAI,
-    acl_xml.SHAPE,
-    crossref_xml.SHAPE,
-    jats_xml.SHAPE,
-    arxiv_xml.ATOM,
-    dublin_core_xml.RDF,
-    endnote_xml.SHAPE,
-)
-PROLOGUE = re.compile(r"\s*(?:<\?.*?\?>|<!--.*?-->|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)", re.DOTALL)
-TAG = re.compile(r"<(?:[\w.-]+:)?([A-Za-z_][\w.-]*)(?=[\s/>])")
 DECLARED = re.compile(rb"<\?xml[^>]*?encoding\s*=\s*[\"']([\w.-]+)")
 SUFFIXES = frozenset({".xml", ".nxml", ".mods", ".rdf", ".atom"})
 
@@ -51,12 +26,12 @@ ENTITIES_ONLY = re.compile(r"(?:\s*&[\w.-]+;)+\s*")
 
 def recognises(file: ListFile) -> bool:
     """Whether the file is XML: it says so, it is named so, or its first element is one that holds records."""
-    head = _head(file)
+    head = head_of(file)
     if not head.startswith("<"):
         return False
-    root = _root(head)
-    known = file.suffix in SUFFIXES or head.startswith("<?xml")
-    return bool(root) and (known or _shape(head) is not None)
+    if not root_of(head):
+        return UNFINISHED.match(head) is not None
+    return file.suffix in SUFFIXES or head.startswith("<?xml") or shape_of(head) is not None
 
 
 def read(file: ListFile) -> Iterator[RawRecord]:
@@ -64,9 +39,13 @@ def read(file: ListFile) -> Iterator[RawRecord]:
 
     The last record says if the file is cut off behind it.
     """
-    head = _head(file)
-    root, shape = _root(head), _shape(head)
+    head = head_of(file)
+    root, shape = root_of(head), shape_of(head)
+    if not root:
+        raise ReadError(f"no element begins in its first {LONGEST_PROLOGUE:,} bytes")
     if shape is None:
+        if root in ROOTS:
+            raise ReadError(f"no record in its <{root}>")
         labels = ", ".join(shape.label for shape in SHAPES)
         kind = f"it is XML of a kind that Confer does not read (its root element is <{root}>)"
         raise ReadError(f"{kind}; it reads {labels}")
@@ -139,32 +118,6 @@ def _all(file: ListFile, shape: Shape, end: _End) -> Iterator[RawRecord]:
         elif name:
             yield from _records(block, name[2], shape, context)
     end.comment = comments.inside
-
-
-def _head(file: ListFile) -> str:
-    """The beginning of the file. Names are ASCII, so that only wide encodings must be known here."""
-    head = file.head.removeprefix(codecs.BOM_UTF8)
-    return (
-        head.decode("latin-1") if head.lstrip().startswith(b"<") and 0 not in head[:64] else file.head_text
-    ).lstrip()
-
-
-def _root(head: str) -> str:
-    """The name of the first element; empty if the text does not begin like XML."""
-    at = 0
-    while prologue := PROLOGUE.match(head, at):
-        at = prologue.end()
-    root = TAG.match(head, at + len(head[at:]) - len(head[at:].lstrip()))
-    return root[1] if root else ""
-
-
-@functools.lru_cache(maxsize=8)
-def _shape(head: str) -> Shape | None:
-    """The kind of XML, by its root element and the elements near the top."""
-    root = _root(head)
-    found = set(TAG.findall(head))
-    fitting = (s for s in SHAPES if s.units & found and (not s.roots or root in s.roots))
-    return next(fitting, None) if root else None
 
 
 def _records(block: Block, name: str, shape: Shape, context: Context) -> Iterator[RawRecord]:

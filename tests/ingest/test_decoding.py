@@ -79,7 +79,7 @@ def test_binary(seed: int) -> None:
 @pytest.mark.parametrize(
     ("data", "reason"),
     [
-        (codecs.BOM_UTF16_LE + b"a\x00b", "says it is utf-16 but is not"),
+        (codecs.BOM_UTF16_LE + b"a\x00\x00\xd8" * 20, "says it is utf-16 but is not"),
         (bytes(range(0x80, 0x100)) * 3, "save it as UTF-8"),
         (b"\x89PNG\r\n\x1a\n" + bytes(200), "binary"),
         (b"SQLite format 3\x00\x10\x00\x01\x01\x00@  " + bytes(500), "binary"),
@@ -108,3 +108,16 @@ def test_any_bytes_give_text_or_a_reason(data: bytes) -> None:
 
 def test_header_survives_in_gb18030() -> None:
     assert decode(listing(ABSTRACTS[2], ABSTRACTS[4]).encode("gb18030")).startswith(HEADER)
+
+
+def test_a_wide_file_that_is_cut_off_within_a_character_is_read() -> None:
+    whole = (ENGLISH_LIST * 2).encode("utf-16")
+    assert decode(whole[:-1]).startswith(ENGLISH_LIST)
+    assert decode(whole[:60] + b"\x00\xd8" + whole[60:]).endswith(ENGLISH_LIST)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-16-le", "gb18030"])
+def test_a_hole_of_zeros_makes_no_text_binary(encoding: str) -> None:
+    whole = (CHINESE * 3).encode(encoding)
+    middle = len((CHINESE * 2).encode(encoding))
+    assert decode(whole[:middle] + bytes(4096) + whole[middle:]).replace("\0", "") == CHINESE * 3
