@@ -11,7 +11,8 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -168,6 +169,12 @@ def untouched(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("rag.assistant.open_llm", refuse)
 
 
+def in_a_loop(work: Coroutine[Any, Any, Any]) -> Any:
+    """Run a coroutine in a thread of its own: a browser test may have left a running loop in this one."""
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, work).result()
+
+
 @pytest.mark.parametrize("question", BLANK)
 def test_case_47_blank_questions_stop_before_any_model(question: str, index: Path, untouched: None) -> None:
     llm = f"{CLOSED_PORT}/v1#m"
@@ -183,8 +190,8 @@ def test_case_47_blank_questions_stop_before_any_model(question: str, index: Pat
             lambda: assistant.ask(question),
             lambda: list(assistant.stream(question)),
             lambda: assistant.search(question),
-            lambda: asyncio.run(assistant.aask(question)),
-            lambda: asyncio.run(streamed()),
+            lambda: in_a_loop(assistant.aask(question)),
+            lambda: in_a_loop(streamed()),
         ]
         for ask in asks:
             with pytest.raises(UsageError, match="blank"):
