@@ -14,6 +14,7 @@ from rag.errors import UsageError
 from rag.schema import IngestReport, Reject
 
 TEMPORARY = re.compile(r"[.~].*|#.*#|.*(?:~|\.tmp|\.swp|\.part|\.crdownload)|thumbs\.db|desktop\.ini", re.IGNORECASE)
+LISTED = 10_000  # rejects that a report lists; all are counted, but a file of rubbish may hold millions
 INDEX_MARK = Path("chroma") / "chroma.sqlite3"  # a folder that holds this is an index, not a folder of lists
 NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
@@ -109,4 +110,5 @@ def reject(report: IngestReport, file: str, reason: str, record: RawRecord | Non
     report.read += 1
     report.rejected += 1
     position, line = (record.position, record.line) if record else (None, None)
-    report.rejects.append(Reject(file=file, position=position, line=line, reason=reason))
+    if len(report.rejects) < LISTED:
+        report.rejects.append(Reject(file=file, position=position, line=line, reason=reason))

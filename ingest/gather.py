@@ -11,7 +11,7 @@ from textwrap import shorten
 
 from ingest import identity, language, suspicion
 from ingest.clean import clean, clean_abstract
-from ingest.files import reject, source_name
+from ingest.files import LISTED, reject, source_name
 from ingest.ledger import Entry, Ledger, digest_of
 from ingest.likeness import Sketch, sketch
 from ingest.readers import ListFile, RawRecord, ReadError, read_file
@@ -113,7 +113,7 @@ def _add(report: IngestReport, part: IngestReport) -> None:
     """Add what was found in one file to the report of the run."""
     report.read += part.read
     report.rejected += part.rejected
-    report.rejects += part.rejects
+    report.rejects += part.rejects[: max(0, LISTED - len(report.rejects))]
     report.skipped += part.skipped
     report.suspicious += part.suspicious[: max(0, SHOWN - len(report.suspicious))]
     report.languages = dict((Counter(report.languages) + Counter(part.languages)).most_common())

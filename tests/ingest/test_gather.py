@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from ingest_kit import ABSTRACTS, write
 
 from ingest import suspicion
-from ingest.files import source_name
+from ingest.files import LISTED, source_name
 from ingest.gather import LONGEST, Gathered, cleaned, gather
 from ingest.identity import words
 from ingest.readers import RawRecord
@@ -104,3 +104,10 @@ def test_what_looks_wrong_is_taken_and_named(tmp_path: Path) -> None:
 def test_nothing_is_too_odd_to_be_looked_at(text: str) -> None:
     record = cleaned(RawRecord(0, 1, text))
     assert record.reject or list(suspicion.reasons(record.abstract, words(record.abstract))) is not None
+
+
+def test_a_file_of_rubbish_is_counted_whole_and_listed_in_part(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_text(f"{ABSTRACTS[0]}\n\n" + "rubbish\n\n" * (LISTED + 5), encoding="utf-8")
+    found, report, _ = gathered(path)
+    assert (len(found.items), report.rejected, len(report.rejects)) == (1, LISTED + 5, LISTED)
