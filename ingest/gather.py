@@ -57,7 +57,8 @@ class Item:
 class Gathered:
     """What the files of a run hold.
 
-    `read` and `unread` are the names of the files that could be read to their end, and of those that could not;
+    `read` and `unread` are the names of the files that could be read to their end, and of those that could not, or that
+    are damaged;
     `familiar` are those of them that were not read, because they are as they were at the last run. `entries` are for
     the ledger.
     """
@@ -140,8 +141,11 @@ def _read(file: ListFile, gathered: Gathered, report: IngestReport, spool: Spool
     anything = False
     languages = Counter(report.languages)
     try:
-        for record in map(cleaned, read_file(file)):
+        for raw in read_file(file):
             anything = True
+            if _damaged(raw):
+                gathered.unread.add(file.name)  # what else it held is not known, so nothing is pruned for it
+            record = cleaned(raw)
             if record.warning:
                 _find(report.suspicious, file.name, record, record.warning)
             if record.reject:
@@ -161,6 +165,12 @@ def _read(file: ListFile, gathered: Gathered, report: IngestReport, spool: Spool
     report.languages = dict(languages)
     if not anything:
         reject(report, file.name, "no abstracts in it (a header line alone is not a paper)")
+
+
+def _damaged(raw: RawRecord) -> bool:
+    """Whether a reader met a record that is broken or cut off, rather than one that is merely no abstract."""
+    broken = raw.reject is not None and not raw.reject.startswith(("too short", "longer than"))
+    return broken or "cut off" in (raw.warning or "")
 
 
 def _lost(name: str, error: ReadError | OSError, gathered: Gathered, report: IngestReport) -> None:

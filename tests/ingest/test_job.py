@@ -140,6 +140,18 @@ def test_another_field_map_reads_the_file_again(tmp_path: Path, encoder: Encoder
         assert list(papers(tmp_path / "index")) == [expected]
 
 
+def test_pruning_spares_the_papers_of_a_damaged_file(tmp_path: Path, encoder: Encoder) -> None:
+    path = tmp_path / "list.json"
+    whole = json.dumps([{"abstract": a} for a in ABSTRACTS[4:7]])
+    path.write_text(whole, encoding="utf-8")
+    ingest.run([path], tmp_path / "index", encoder=encoder)
+    path.write_text(whole[: len(whole) // 2], encoding="utf-8")
+    report = ingest.run([path], tmp_path / "index", encoder=encoder, prune=True)
+    assert report.rejected == 1 and report.removed == 0 and len(papers(tmp_path / "index")) == 3
+    path.write_text(json.dumps([{"abstract": ABSTRACTS[4]}]), encoding="utf-8")
+    assert ingest.run([path], tmp_path / "index", encoder=encoder, prune=True).removed == 2
+
+
 def test_a_new_file_name_is_a_second_source(workplace: Workplace) -> None:
     before = contents(workplace.index)
     shutil.copy(workplace.lists / "a.txt", workplace.folder / "renamed.txt")
