@@ -116,7 +116,7 @@ def test_two_hundred_megabytes_in_one_record(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("filling", sorted(FILLINGS.keys() - {"words"}))
 @pytest.mark.parametrize("name", TEXTS)
 def test_a_huge_record_of_odd_characters(name: str, filling: str, tmp_path: Path) -> None:
-    write_huge(tmp_path / name, TEXTS[name], FILLINGS[filling], 20)
+    write_huge(tmp_path / name, TEXTS[name], FILLINGS[filling], 6)
     peak, abstracts, _, report = read_apart(tmp_path / name)
     assert [abstract for abstract in abstracts if abstract in OTHERS] == OTHERS
     assert report and peak < MOST_MEMORY
