@@ -86,16 +86,16 @@ FILLINGS = {
 }
 
 
-def write_huge(path: Path, item: Format, filling: bytes, megabytes: int) -> None:
-    """A file of five records, with so much in the abstract of the third."""
+def write_huge(path: Path, item: Format, filling: bytes, millions: int) -> None:
+    """A file of five records, with so many millions of characters in the abstract of the third."""
     records = item.records()
     at = records[2].index(PLAIN_ABSTRACTS[2][:30]) + 30
     before = item.begin + item.between.join([*records[:2], records[2][:at]])
     after = records[2][at:] + item.between + item.between.join(records[3:]) + item.end
-    block = filling * (1_000_000 // len(filling))
+    block = filling * (1_000_000 // len(filling.decode()))
     with path.open("wb") as file:
         file.write(before.encode())
-        for _ in range(megabytes):
+        for _ in range(millions):
             file.write(block)
         file.write(after.encode())
 
