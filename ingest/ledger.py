@@ -12,7 +12,7 @@ from pathlib import Path
 from ingest.clean import CLEANING_VERSION
 from rag.schema import IngestReport, Model
 
-READING_VERSION = 1  # grows when readers find other records in the same bytes
+READING_VERSION = 2  # grows when readers find other records in the same bytes
 BLOCK = 1 << 20
 
 
