@@ -8,12 +8,14 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from ingest.readers import RawRecord
 from rag.errors import UsageError
-from rag.schema import IngestReport, Reject
+from rag.schema import Finding, IngestReport, Reject
 
 TEMPORARY = re.compile(r"[.~].*|#.*#|.*(?:~|\.tmp|\.swp|\.part|\.crdownload)|thumbs\.db|desktop\.ini", re.IGNORECASE)
+SHOWN = 1000  # findings of a kind that a report lists
 LISTED = 10_000  # rejects that a report lists; all are counted, but a file of rubbish may hold millions
 INDEX_MARK = Path("chroma") / "chroma.sqlite3"  # a folder that holds this is an index, not a folder of lists
 NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
@@ -103,6 +105,21 @@ def _passed_over(folder: Path) -> bool:
         return (folder / INDEX_MARK).is_file()
     except OSError:  # it cannot be listed either, which is said then
         return False
+
+
+class Place(Protocol):
+    """What has a place in a file: a record, or what the plan keeps of one."""
+
+    @property
+    def position(self) -> int: ...
+    @property
+    def line(self) -> int | None: ...
+
+
+def find(findings: list[Finding], file: str, place: Place, reason: str) -> None:
+    """Note something about a record, unless enough of the kind is noted."""
+    if len(findings) < SHOWN:
+        findings.append(Finding(file=file, position=place.position, line=place.line, reason=reason))
 
 
 def reject(report: IngestReport, file: str, reason: str, record: RawRecord | None = None) -> None:

@@ -11,13 +11,13 @@ from textwrap import shorten
 
 from ingest import identity, language, suspicion
 from ingest.clean import clean, clean_abstract
-from ingest.files import LISTED, reject, source_name
+from ingest.files import LISTED, SHOWN, find, reject, source_name
 from ingest.ledger import Entry, Ledger, digest_of
 from ingest.likeness import Sketch, sketch
 from ingest.readers import ListFile, RawRecord, ReadError, read_file
 from ingest.readers.containers import HIDDEN, members
 from ingest.spool import Spool
-from rag.schema import Finding, IngestReport
+from rag.schema import IngestReport
 
 LETTER = re.compile(r"\w")
 FEWEST = 8  # letters and digits; cleaned text with fewer is no abstract
@@ -34,7 +34,6 @@ LOOKED_AT = 80  # characters that are looked at for them first
 LONGEST = 1_000_000  # characters; what is longer is a book or a broken file
 # Names and keywords that have nothing in them that cleaning could change.
 PLAIN = re.compile(r"[^\W_]+(?:[ .,:(-] ?[^\W_]+)*[.)]?")
-SHOWN = 1000  # findings of a kind that a report lists; their number is not cut
 
 
 @dataclass(slots=True)
@@ -58,9 +57,8 @@ class Gathered:
     """What the files of a run hold.
 
     `read` and `unread` are the names of the files that could be read to their end, and of those that could not, or that
-    are damaged;
-    `familiar` are those of them that were not read, because they are as they were at the last run. `entries` are for
-    the ledger.
+    are damaged; `familiar` are those that were not read, because they are as they were at the last run. `entries` are
+    for the ledger.
     """
 
     items: list[Item] = field(default_factory=list)
@@ -104,8 +102,8 @@ def gather(
         for file in _opened(ListFile.at(path, name, fields), gathered, part):
             _read(file, gathered, part, spool)
         if len(gathered.unread) == lost:
-            accepted = Counter({name: 0}) + Counter(item.file for item in gathered.items[begin:])
-            gathered.entries[name] = Entry(digest=digest, accepted=dict(accepted) or {name: 0}, report=part)
+            accepted = Counter(item.file for item in gathered.items[begin:])
+            gathered.entries[name] = Entry(digest=digest, accepted=accepted or {name: 0}, report=part)
         _add(report, part)
     return gathered
 
@@ -147,14 +145,14 @@ def _read(file: ListFile, gathered: Gathered, report: IngestReport, spool: Spool
                 gathered.unread.add(file.name)  # what else it held is not known, so nothing is pruned for it
             record = cleaned(raw)
             if record.warning:
-                _find(report.suspicious, file.name, record, record.warning)
+                find(report.suspicious, file.name, record, record.warning)
             if record.reject:
                 reject(report, file.name, record.reject, record)
                 continue
             report.read += 1
             found = identity.words(record.abstract)
             for reason in suspicion.reasons(record.abstract, found):
-                _find(report.suspicious, file.name, record, reason)
+                find(report.suspicious, file.name, record, reason)
             gathered.items.append(item_of(file.name, record, found, spool))
             languages[gathered.items[-1].language] += 1
     except (ReadError, OSError) as error:
@@ -178,11 +176,6 @@ def _lost(name: str, error: ReadError | OSError, gathered: Gathered, report: Ing
     reject(report, name, f"cannot be read: {error.strerror or error}" if isinstance(error, OSError) else str(error))
 
 
-def _find(findings: list[Finding], name: str, record: RawRecord, reason: str) -> None:
-    if len(findings) < SHOWN:
-        findings.append(Finding(file=name, position=record.position, line=record.line, reason=reason))
-
-
 def cleaned(record: RawRecord) -> RawRecord:
     """The record with display text in all its fields, or with the reason why it is no paper."""
     if record.reject:
@@ -193,7 +186,7 @@ def cleaned(record: RawRecord) -> RawRecord:
     abstract = clean_abstract(raw)
     title = clean(record.title) if record.title else None
     few = len(LETTER.findall(abstract, 0, LOOKED_AT)) < FEWEST and len(LETTER.findall(abstract)) < FEWEST
-    if few or PLACEHOLDER.fullmatch(raw, 0, PLACEHOLDER_LENGTH):
+    if few or _is_placeholder(raw):
         return replace(record, abstract=abstract, title=title, reject=_nothing(raw, abstract, title or record.key))
     return replace(
         record,
@@ -209,11 +202,15 @@ def _clean_short(text: str) -> str:
     return text if PLAIN.fullmatch(text) else clean(text)
 
 
+def _is_placeholder(raw: str) -> bool:
+    return len(raw) <= PLACEHOLDER_LENGTH and PLACEHOLDER.fullmatch(raw) is not None
+
+
 def _nothing(raw: str, abstract: str, called: str | None) -> str:
     of = f" ({shorten(called, 80, placeholder=' …')!r})" if called else ""
     if not raw:
         return f"no abstract{of}"
-    if PLACEHOLDER.fullmatch(raw):
+    if _is_placeholder(raw):
         return f"no abstract: {raw[:60]!r}{of}"
     if not abstract:
         return f"no text left after cleaning{of}"

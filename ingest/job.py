@@ -58,7 +58,9 @@ def run(
         spool = stack.enter_context(Spool())
         store: Index | None = None
         if Index.is_complete(folder):
-            store = stack.enter_context(_opened(folder, None if dry_run else _encoder(encoder, settings)))
+            if not dry_run:
+                encoder = _encoder(encoder, settings)
+            store = stack.enter_context(_opened(folder, None if dry_run else encoder))
         known = Known(store.each_paper() if store else ())
         sources = known.source_counts()
         gathered = gather(files, names or {}, report, spool, fields, ledger.load(folder), sources)
@@ -72,9 +74,8 @@ def run(
         known.keep(gathered.familiar)
         assign(gathered.items, known, store.each_paper if store else list, report)
         plan = make_plan(known, merger, report, prune=prune)
-        report.removed = len(plan.remove)
-        if store is not None and not dry_run:
-            _write(plan, known, merger, store, _encoder(encoder, settings), progress, gathered)
+        if store is not None and encoder is not None and not dry_run:
+            _write(plan, known, merger, store, encoder, progress, gathered)
     return report
 
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ingest import identity
-from ingest.gather import SHOWN, Item
+from ingest.files import find
+from ingest.gather import Item
 from ingest.known import Known, Target
 from ingest.merge import Merger
-from rag.schema import Finding, IngestReport, Paper
+from rag.schema import IngestReport, Paper
 
 PAGE = 500  # papers that are looked at together
 
@@ -41,7 +42,9 @@ def assign(items: Sequence[Item], known: Known, papers: Callable[[], Iterable[Pa
             found = known.nearly_the_same(item)
         if conflict:
             other = conflict.replace(":", " ", 1)
-            _find(report.conflicts, item, f"another paper with other words has the {other} too; both were kept")
+            find(
+                report.conflicts, item.file, item, f"another paper with other words has the {other} too; both were kept"
+            )
         if found is None:
             found = _new(item, known)
             known.add(found)
@@ -65,7 +68,7 @@ def _join(item: Item, target: Target, report: IngestReport) -> None:
     known_here = item.content in digests
     if not known_here and (target.members or not digests):
         version = "the same words" if item.content == target.content else "another version"
-        _find(report.duplicates, item, f"{version} of a paper that {_whose(target)} holds")
+        find(report.duplicates, item.file, item, f"{version} of a paper that {_whose(target)} holds")
     if item.content == target.content:
         return
     edited = bool(digests) and not known_here and item.version == target.version
@@ -79,11 +82,6 @@ def _whose(target: Target) -> str:
         first = target.members[0]
         return f"{first.file}, record {first.position}"
     return target.sources[0][0] if target.sources else "the index"
-
-
-def _find(findings: list[Finding], item: Item, reason: str) -> None:
-    if len(findings) < SHOWN:
-        findings.append(Finding(file=item.file, position=item.position, line=item.line, reason=reason))
 
 
 def make_plan(known: Known, merger: Merger, report: IngestReport, *, prune: bool = False) -> Plan:
@@ -115,6 +113,7 @@ def make_plan(known: Known, merger: Merger, report: IngestReport, *, prune: bool
             plan.remove.append(target.id)
         elif gone is False:
             plan.update.append(target)
+    report.removed = len(plan.remove)
     return plan
 
 

@@ -38,7 +38,6 @@ def carry_out(
     for begin in range(0, len(plan.update), BATCH):
         index.update([new for _, _, new in merger.merged(plan.update[begin : begin + BATCH])])
     index.remove(plan.remove)
-    plan.report.removed = len(plan.remove)
     # A run that died before its commit left papers behind that nothing derived knows of yet.
     if plan.encode or plan.update or plan.remove or not index.is_settled():
         index.commit()

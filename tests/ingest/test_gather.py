@@ -78,6 +78,13 @@ def test_rejects_name_what_they_are_about() -> None:
     assert cleaned(RawRecord(0, 1, "word " * LONGEST)).reject == "too long for an abstract: 4,999,999 characters"
 
 
+def test_placeholders_are_no_abstracts_but_texts_that_begin_so_are() -> None:
+    for placeholder in ("[No abstract available]", "Abstract not available.", "null", "无摘要"):
+        assert (cleaned(RawRecord(0, 1, placeholder)).reject or "").startswith("no abstract")
+    wide = cleaned(RawRecord(0, 1, "Abstract" + " " * 200 + ABSTRACTS[4]))
+    assert wide.reject is None and wide.abstract == ABSTRACTS[4]
+
+
 def test_languages_are_counted_and_kept(tmp_path: Path) -> None:
     path = write(tmp_path / "list.txt", ABSTRACTS[0], ABSTRACTS[2], FRENCH, GERMAN, ABSTRACTS[4])
     found, report, _ = gathered(path)
