@@ -9,11 +9,13 @@ import logging
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import TypeVar
 
 from rag.field_table import FieldReader, FieldTable
 from rag.lexical import LexicalIndex
 from rag.schema import Paper, Passport
 
+T = TypeVar("T", LexicalIndex, FieldTable)
 log = logging.getLogger(__name__)
 
 
@@ -31,21 +33,22 @@ class Derived:
         """The keyword index."""
         if self._lexical is None:
             loaded = LexicalIndex.load(self._folder(passport))
-            if loaded is None or len(loaded.ids) != self._count():
-                log.warning("keyword index missing or out of step; rebuilding it from the stored papers")
-                loaded = _keywords(self._papers())
-            self._lexical = loaded
+            self._lexical = self._in_step(loaded, "keyword index", _keywords)
         return self._lexical
 
     def fields(self, passport: Passport) -> FieldTable:
         """The field table."""
         if self._fields is None:
             loaded = FieldTable.load(self._folder(passport))
-            if loaded is None or len(loaded.ids) != self._count():
-                log.warning("field table missing or out of step; rebuilding it from the stored papers")
-                loaded = FieldTable.build(self._papers())
-            self._fields = loaded
+            self._fields = self._in_step(loaded, "field table", FieldTable.build)
         return self._fields
+
+    def _in_step(self, loaded: T | None, what: str, build: Callable[[Iterable[Paper]], T]) -> T:
+        """What was loaded, or the same built anew where it is missing or of another state than the papers."""
+        if loaded is not None and len(loaded.ids) == self._count():
+            return loaded
+        log.warning("%s missing or out of step; rebuilding it from the stored papers", what)
+        return build(self._papers())
 
     def renew(self, passport: Passport) -> None:
         """Build everything from the papers as they are now and save it for the generation of the passport."""

@@ -131,8 +131,7 @@ class Encoder:
 
     def encode_query(self, text: str) -> Vector:
         """Return the unit vector of a question, shape (dimension,)."""
-        rows = self.model.encode([text], prompt=self.query_prefix or None, show_progress_bar=False)
-        vector: Vector = _unit(np.asarray(rows, dtype=np.float32))[0]
+        vector: Vector = self.encode_queries([text])[0]
         return vector
 
     def encode_queries(self, texts: Sequence[str]) -> Vector:
