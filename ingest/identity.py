@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 
+from ingest.readers import fields
 from ingest.readers.records import RawRecord
 from rag.schema import Paper
 from rag.text import CJK, fold
@@ -13,7 +14,6 @@ from rag.text import CJK, fold
 # Chinese, Japanese and Korean characters are words of their own: spaces between them come and go.
 WORD = re.compile(f"{CJK.pattern}|(?:(?!{CJK.pattern})[^\\W_])+")
 WESTERN_WORD = re.compile(r"[^\W_]+")  # the same where there are no such characters, several times faster
-ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 VERSION = re.compile(r"v(\d+)$")
 
 
@@ -36,8 +36,8 @@ def content_id(abstract: str) -> str:
 def strong_keys(paper: RawRecord | Paper) -> tuple[str, ...]:
     """What identifies a paper whatever its text: `doi:…`, `arxiv:…` without the version, `openreview:…`."""
     doi, arxiv = paper.doi, paper.arxiv_id
-    if doi and (preprint := ARXIV_DOI.fullmatch(doi)):
-        doi, arxiv = None, arxiv or preprint[1]
+    if doi and (preprint := fields.arxiv_in_doi(doi)):
+        doi, arxiv = None, arxiv or preprint
     keys = []
     if doi:
         keys.append(f"doi:{doi.lower()}")

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ingest.readers import bibtex_fields
-from ingest.readers.blocks import Block, cut
+from ingest.readers.blocks import Block, Junk, cut
 from ingest.readers.charset import chunks, open_declared
 from ingest.readers.listfile import ListFile
-from ingest.readers.records import RawRecord
+from ingest.readers.records import LONGEST, RawRecord
 
 if TYPE_CHECKING:
     from bibtexparser.model import Entry
 
-LONGEST = 2_000_000  # characters of one entry
 KEY = r"[^,={}\"\n]{0,300}"
 # What comes after the key tells an entry from `@name{…}` in running text, and an entry without key or comma counts too.
 ENTRY = (
@@ -40,7 +39,7 @@ FOREWORD = 2000  # characters that may stand before the first entry where the na
 
 def recognises(file: ListFile) -> bool:
     """Whether an entry with a field begins near the top, or anywhere in the beginning of a file named `.bib`."""
-    head = _lines(file.head_text)
+    head = file.head_text
     if file.suffix in SUFFIXES and BEGINS.search(head):
         return True
     first = FIRST.search(head, 0, FOREWORD + 400)
@@ -49,7 +48,7 @@ def recognises(file: ListFile) -> bool:
 
 def read(file: ListFile) -> Iterator[RawRecord]:
     """Yield the entries. `@string`, `@comment`, `@preamble` and the text between entries are no records."""
-    declared = DECLARED.search(_lines(file.head.decode("latin-1")))
+    declared = DECLARED.search(re.sub("\r\n?", "\n", file.head.decode("latin-1")))
     strings: dict[str, str] = {}
     position = 0
     junk: str | None = None
@@ -65,10 +64,6 @@ def read(file: ListFile) -> Iterator[RawRecord]:
         yield record if junk is None else _warned(record, junk)
         junk = _junk(block, rest)
         position += 1
-
-
-def _lines(head: str) -> str:
-    return head.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def _name(block: Block) -> tuple[str, str]:
@@ -132,10 +127,8 @@ def _junk(block: Block, rest: str) -> str | None:
     lines = [line for line in rest.split("\n") if line.strip(" \t,;") and not line.lstrip().startswith("%")]
     if not lines:
         return None
-    count = "1 line" if len(lines) == 1 else f"{len(lines)} lines"
-    verb = "belongs" if len(lines) == 1 else "belong"
     line = block.line + block.lines - rest.count("\n") + rest[: rest.index(lines[0])].count("\n")
-    return f"{count} before it {verb} to no record (line {line})"
+    return Junk(len(lines), line).told("before")
 
 
 def _warned(record: RawRecord, warning: str) -> RawRecord:

@@ -193,6 +193,6 @@ def _arxiv_elsewhere(url: str | None, doi: str | None, key: str | None) -> str |
     """The arXiv id in an address, in arXiv's own DOIs, or as the record's key."""
     if url and "arxiv.org/" in url.lower():
         return values.arxiv(url)
-    if doi and doi.startswith("10.48550/arxiv."):
-        return values.arxiv(doi.removeprefix("10.48550/arxiv."))
+    if preprint := values.arxiv_in_doi(doi):
+        return preprint
     return values.arxiv(key) if ARXIV_KEY.fullmatch(key or "") else None

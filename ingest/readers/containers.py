@@ -14,12 +14,10 @@ from typing import IO, BinaryIO, TextIO, cast
 from ingest.readers.decoding import Encoding, detect
 from ingest.readers.listfile import ListFile
 from ingest.readers.records import ReadError
-from ingest.readers.unpacking import MOST_FOLD, UNREADABLE, Held, HeldText, Unpacked
+from ingest.readers.unpacking import MOST_BYTES, MOST_FOLD, UNREADABLE, ZIP, Held, HeldText, Unpacked
 
 GZIP = b"\x1f\x8b"
-ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 OFFICE = frozenset({"[Content_Types].xml", "mimetype"})  # .xlsx, .docx, .odt, .epub: documents that are zip archives
-MOST_BYTES = 200_000_000  # below this a stream may expand as it likes
 ENCRYPTED = 0x1
 UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e]")  # in a name they would spoil the line that tells it
 HIDDEN = "hidden"  # the reason for what no list file is, such as .DS_Store

@@ -51,7 +51,7 @@ def _record(item: Element, venue: str | None, year: int | None) -> RawRecord:
         year=fields.year(dates) or year,
         url=fields.url(said(item, "doi_data/resource")),
         doi=doi,
-        arxiv_id=fields.arxiv(doi.removeprefix("10.48550/arxiv.")) if doi and doi.startswith("10.48550/") else None,
+        arxiv_id=fields.arxiv_in_doi(doi),
         key=doi,
     )
 

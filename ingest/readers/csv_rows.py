@@ -11,12 +11,13 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-LONGEST_CELL = 2_000_000  # characters
-LONGEST_ROW = 2 * LONGEST_CELL
+from ingest.readers.records import LONGEST
+
+LONGEST_ROW = 2 * LONGEST
 SETTLED = 3  # rows after which the way that they begin counts
 SWALLOWED = 5  # lines inside a row that look like rows, before they are taken for rows
 
-csv.field_size_limit(LONGEST_CELL)  # the module's own limit, 131,072, is too low for some real abstracts
+csv.field_size_limit(LONGEST)  # the module's own limit, 131,072, is too low for some real abstracts
 
 Line = tuple[int, str]
 Cells = list[str]
@@ -164,8 +165,8 @@ class _Table:
         return cells if rest and self._whole(cells) else None
 
     def _fault(self, taken: list[Line], cells: Cells | None) -> str:
-        if sum(len(line) for _, line in taken) > LONGEST_CELL:
-            return f"it has more than {LONGEST_CELL:,} characters"
+        if sum(len(line) for _, line in taken) > LONGEST:
+            return f"it has more than {LONGEST:,} characters"
         if len(taken) == 1 and cells is not None:
             return f"{len(cells)} cells where the header names {self._width}"
         return "its quotes do not pair up"

@@ -6,9 +6,9 @@ import re
 from dataclasses import replace
 
 from ingest.readers import by_names, text_lines
-from ingest.readers.plain import LONGEST, Header
+from ingest.readers.plain import Header
 from ingest.readers.plain import header as header_of
-from ingest.readers.records import RawRecord
+from ingest.readers.records import LONGEST, RawRecord
 
 BODY = "body"  # the text below a heading that has no label
 LINK = re.compile(r"\]\(([^()\s]+)\)")

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from ingest.readers import fields
 from ingest.readers.records import RawRecord
-from ingest.readers.xml_text import Context, Element, Shape, attribute, every, foreign_script, marked, said
+from ingest.readers.xml_text import Context, Element, Shape, attribute, every, marked, said
+from rag.text import CJK
 
 
 def read(unit: Element, _: Context) -> Iterator[RawRecord]:
     """The record of one description. Where it speaks two languages, that of its first title counts."""
     titles = [text for e in every(unit, "title") if (text := marked(e))]
-    foreign = bool(titles) and foreign_script(titles[0])
+    foreign = bool(titles) and _foreign(titles[0])
     abstracts = [text for name in ("abstract", "description") for e in every(unit, name) if (text := marked(e))]
     identifiers = [attribute(unit, "about"), said(unit, "doi"), *(marked(e) for e in every(unit, "identifier"))]
     venues = [
@@ -44,13 +45,17 @@ def _people(unit: Element) -> list[str]:
     for person in every(unit, "creator/Person"):
         whole = said(person, "name")
         parts = [part for name in ("givenName", "familyName") if (part := said(person, name))]
-        people.append(whole if foreign_script(whole) or not parts else " ".join(parts))
+        people.append(whole if _foreign(whole) or not parts else " ".join(parts))
     return people or [text for e in every(unit, "creator") if (text := marked(e))]
+
+
+def _foreign(text: str) -> bool:
+    return CJK.search(text) is not None
 
 
 def _same(values: list[str], foreign: bool) -> tuple[str, ...]:
     """The values in the same kind of script, or all where there are none."""
-    same = tuple(dict.fromkeys(value for value in values if foreign_script(value) == foreign))
+    same = tuple(dict.fromkeys(value for value in values if _foreign(value) == foreign))
     return same or tuple(dict.fromkeys(values))
 
 

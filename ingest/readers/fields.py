@@ -11,6 +11,7 @@ ARXIV = re.compile(
     r"(?:\.pdf)?(?=$|[\s\[\]?#,;)])",
     re.IGNORECASE,
 )
+ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)", re.IGNORECASE)
 OPENREVIEW = re.compile(r"openreview\.net/(?:forum|pdf|attachment|references/pdf)\?(?:\S*&)?id=([\w-]+)", re.IGNORECASE)
 YEAR = re.compile(r"(?<!\d)(?:1[89]\d\d|20\d\d)(?!\d)")
 NOTHING = frozenset({"", "n/a", "na", "none", "null", "nan", "-", "--", "[]", "{}"})
@@ -115,6 +116,12 @@ def arxiv(value: object) -> str | None:
     whole = (text(value) or "").strip()
     match = ARXIV.search(whole)
     return match[1].lower() if match else None
+
+
+def arxiv_in_doi(value: str | None) -> str | None:
+    """The arXiv id in one of the DOIs that arXiv gives itself."""
+    match = ARXIV_DOI.fullmatch(value or "")
+    return arxiv(match[1]) if match else None
 
 
 def openreview(value: object) -> str | None:

@@ -13,9 +13,8 @@ from typing import TextIO
 
 from ingest.readers.json_layout import NEXT_OBJECT, layout
 from ingest.readers.json_window import CHUNK, Window
-from ingest.readers.records import ReadError
+from ingest.readers.records import LONGEST, ReadError
 
-LONGEST = 2_000_000  # characters of a record; longer ones are cut off
 OVERLAP = 4096  # characters that are searched again for the next record when more is read
 DEEPEST = 900  # open brackets; `json` gives up at some more
 FIRST_NAME = re.compile(r'\{\s*("(?:[^"\\\n]|\\.){1,100}")\s*:')

@@ -46,9 +46,15 @@ class ListFile:
 
     @functools.cached_property
     def head_text(self) -> str:
-        """The beginning as text, without byte order mark; only for recognising a format."""
-        text = self.head.decode(self.encoding.name, "replace")
-        return text.removeprefix("\ufeff")
+        """The beginning as text with LF line ends, without byte order mark; only for recognising a format."""
+        text = self.head.decode(self.encoding.name, "replace").removeprefix("\ufeff")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+
+    @property
+    def head_lines(self) -> list[str]:
+        """The whole lines at the beginning; a last one that may be cut off does not count."""
+        lines = self.head_text.split("\n")
+        return lines[:-1] if len(self.head) == HEAD and len(lines) > 1 else lines
 
     def text(self, encoding: Encoding | None = None) -> TextIO:
         """Open as text, in this encoding or its own. Only CR, LF and CRLF end lines; they all arrive as LF."""

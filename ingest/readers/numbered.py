@@ -9,7 +9,7 @@ import re
 import statistics
 from collections.abc import Iterator
 
-from ingest.readers.listfile import HEAD, ListFile
+from ingest.readers.listfile import ListFile
 from ingest.readers.plain import Header, Paragraph, header, paragraphs, untitled
 from ingest.readers.records import RawRecord
 
@@ -67,7 +67,7 @@ def _follows(number: int, last: int | None) -> bool:
 
 def _by_line(file: ListFile) -> bool | None:
     """Whether each numbered line begins an abstract, or only the first of a paragraph; None for no numbered list."""
-    found = list(paragraphs(enumerate(_head(file), start=1)))
+    found = list(paragraphs(enumerate(file.head_lines, start=1)))
     if found and header(found[0][1], first=True)[0] is not None:
         line, lines = found[0]
         _, length = header(lines, first=True)
@@ -109,8 +109,3 @@ def _split(found: Iterator[Paragraph]) -> Iterator[Paragraph]:
                     yield start + begin, lines[begin:index]
                 begin = index
         yield start + begin, lines[begin:]
-
-
-def _head(file: ListFile) -> list[str]:
-    lines = re.split(r"\r\n|\r|\n", file.head_text)
-    return lines[:-1] if len(file.head) == HEAD and len(lines) > 1 else lines

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ingest.readers.listfile import ListFile
-from ingest.readers.records import RawRecord
+from ingest.readers.records import LONGEST, RawRecord
 from rag.text import CJK
 
 UNSEEN = "\\s\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2800\u3164\ufeff"
@@ -25,7 +25,6 @@ LIST_WORDS = re.compile(
     r"|orals?|spotlights?|part|volume|[ivx]|论文|列表|摘要|接收|录用|清单|会议|全部|部分|第|[一二三四五六七八九十])*"
 )
 LONGEST_HEADER = 120  # characters
-LONGEST = 2_000_000  # characters; a longer paragraph is no abstract
 SHORTEST = 40  # characters, see `_length`; anything shorter is no abstract (`N/A`, a page number, a stray heading)
 
 Header = tuple[str | None, int | None]

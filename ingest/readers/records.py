@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+LONGEST = 2_000_000  # characters of a record; a longer one is no paper, and what is beyond them is not kept
+
 
 class ReadError(Exception):
     """A file that cannot be read (on); the text says why and what to do.

@@ -6,13 +6,12 @@ lists without titles: an abstract, a header, or a reject.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from ingest.readers import text_lines
 from ingest.readers.draft import BODY, Draft
-from ingest.readers.listfile import HEAD, ListFile
+from ingest.readers.listfile import ListFile
 from ingest.readers.plain import RULE, Header, Paragraph, header, paragraphs, untitled
 from ingest.readers.records import RawRecord
 
@@ -34,12 +33,10 @@ def read(file: ListFile) -> Iterator[RawRecord]:
 
 def _title_level(file: ListFile) -> int | None:
     """The level of the headings that are titles, 0 for lists with labels only, None for neither."""
-    lines = re.split(r"\r\n|\r|\n", file.head_text)
-    whole = lines[:-1] if len(file.head) == HEAD and len(lines) > 1 else lines
     labels: Counter[str] = Counter()
     levels: Counter[int] = Counter()
     texts = 0  # paragraphs without label and heading
-    for index, (_, found) in enumerate(_blocks(paragraphs(enumerate(whole)), file.fields)):
+    for index, (_, found) in enumerate(_blocks(paragraphs(enumerate(file.head_lines)), file.fields)):
         named = header(found, first=index == 0)[0] is not None
         if mark := text_lines.label(found[0], file.fields):
             labels[mark[0]] += 1

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from ingest.readers import by_names
 from ingest.readers.csv_rows import rows, split
-from ingest.readers.listfile import HEAD, ListFile
+from ingest.readers.listfile import ListFile
 from ingest.readers.records import RawRecord, ReadError
 
 SUFFIXES = frozenset({".csv", ".tsv", ".tab", ".psv", ".xlsx", ".xls"})  # some programs call any table a spreadsheet
@@ -38,8 +38,8 @@ def recognises(file: ListFile) -> bool:
     """Whether a row names an abstract; under the name of a table also whether rows have equally many cells."""
     layout = _layout(file)
     if file.suffix in SUFFIXES:
-        return layout is not None or _even(_head(file))
-    return layout is not None and len(layout.names) > 1 and _is_table(_head(file), layout)
+        return layout is not None or _even(file.head_lines)
+    return layout is not None and len(layout.names) > 1 and _is_table(file.head_lines, layout)
 
 
 def read(file: ListFile) -> Iterator[RawRecord]:
@@ -92,7 +92,7 @@ def table_record(
 
 
 def _layout(file: ListFile) -> _Layout | None:
-    lines = _head(file)
+    lines = file.head_lines
     found = (_header_in(lines, delimiter, file.fields) for delimiter in DELIMITERS)
     best = max((layout for layout in found if layout), key=lambda layout: len(layout.names), default=None)
     if best or file.suffix not in SUFFIXES:
@@ -117,12 +117,6 @@ def _without_abstract(lines: list[str]) -> _Layout | None:
             if len(known_names(cells)) > 1:
                 return _Layout(index + 1, delimiter, cells)
     return None
-
-
-def _head(file: ListFile) -> list[str]:
-    """The whole lines at the beginning."""
-    lines = re.split(r"\r\n|\r|\n", file.head_text)
-    return lines[:-1] if len(file.head) == HEAD and len(lines) > 1 else lines
 
 
 def _cells(lines: list[str], index: int, delimiter: str) -> list[str]:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, field
 from ingest.readers import fields
 from ingest.readers.blocks import Junk, sound
 from ingest.readers.listfile import ListFile
-from ingest.readers.records import ReadError
+from ingest.readers.records import LONGEST, ReadError
 
-LONGEST = 2_000_000  # characters of a record; a longer one is no paper, and what is beyond them is not kept
 MOST_TAGS = 200  # of a record that are told apart
 NOTHING = re.compile("(?!)")
 CHINESE = re.compile("[\u4e00-\u9fff·]{2,}(?:[,，、] ?[\u4e00-\u9fff·]{2,})+")
@@ -171,12 +170,11 @@ def _close(block: Block, shape: Shape, number: int | None) -> Junk:
 
 
 def head(file: ListFile) -> str:
-    """The beginning of a file with LF line ends; nothing for a file that is no text."""
+    """The beginning of a file; nothing for a file that is no text."""
     try:
-        text = file.head_text
+        return file.head_text
     except ReadError:
         return ""
-    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def gather(block: Block) -> dict[str, list[str]]:

@@ -12,7 +12,9 @@ from typing import IO, BinaryIO, cast
 from ingest.readers.decoding import Encoding
 from ingest.readers.records import ReadError
 
-MOST_FOLD = 200
+ZIP = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")  # how zip archives begin: with a member, empty, or split
+MOST_FOLD = 200  # how many times larger a stream or a workbook may become
+MOST_BYTES = 200_000_000  # below this it may expand as it likes
 STEP = 1 << 14  # bytes that are unpacked at a time; an error costs no more
 DAMAGED = (EOFError, OSError, zipfile.BadZipFile, zlib.error, lzma.LZMAError)
 UNREADABLE = (*DAMAGED, NotImplementedError, RuntimeError, ValueError)

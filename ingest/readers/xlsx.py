@@ -9,18 +9,15 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ingest.readers import by_names
-from ingest.readers.csv_rows import LONGEST_CELL
 from ingest.readers.listfile import ListFile
-from ingest.readers.records import RawRecord, ReadError
+from ingest.readers.records import LONGEST, RawRecord, ReadError
 from ingest.readers.tables import PREAMBLE, RULE, header, known_names, table_record
+from ingest.readers.unpacking import MOST_BYTES, MOST_FOLD, ZIP
 
 if TYPE_CHECKING:
     from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
-ZIP = b"PK\x03\x04"
 LAST_ROW = 1_048_576  # Excel's own limit
-FOLDS = 200  # how many times larger a workbook may become
-LARGE = 200_000_000  # bytes up to which it may grow any number of times
 LARGEST_STRINGS = 500_000_000  # bytes; all texts of a workbook are held at once
 OTHERS = (
     ("word/", "a Word document; save it as plain text"),
@@ -34,7 +31,7 @@ Cells = tuple[object, ...]
 
 def recognises(file: ListFile) -> bool:
     """Whether the file is a zip archive, as workbooks are."""
-    return file.head.startswith(ZIP)
+    return file.head.startswith(ZIP[0])
 
 
 def read(file: ListFile) -> Iterator[RawRecord]:
@@ -66,7 +63,7 @@ def _check(archive: zipfile.ZipFile) -> None:
     expanded = sum(part.file_size for part in parts)
     packed = sum(part.compress_size for part in parts)
     strings = sum(part.file_size for part in parts if "sharedStrings" in part.filename)
-    if (expanded > LARGE and expanded > FOLDS * packed) or strings > LARGEST_STRINGS:
+    if (expanded > MOST_BYTES and expanded > MOST_FOLD * packed) or strings > LARGEST_STRINGS:
         raise ReadError(f"the workbook would unpack to {expanded // 1_000_000:,} MB; save it as .csv")
 
 
@@ -92,8 +89,8 @@ def _below(sheet: ReadOnlyWorksheet, first: int, names: list[str], file: ListFil
     for line, cells in _rows(sheet):
         if line <= first or all(RULE.fullmatch(str(cell or "")) for cell in cells) or list(cells) == names:
             continue
-        if any(isinstance(cell, str) and len(cell) > LONGEST_CELL for cell in cells):
-            reject = f"row {line} of the table: it has more than {LONGEST_CELL:,} characters"
+        if any(isinstance(cell, str) and len(cell) > LONGEST for cell in cells):
+            reject = f"row {line} of the table: it has more than {LONGEST:,} characters"
             yield RawRecord(position, line, "", reject=reject)
         else:
             filled = (*cells, *[None] * (len(names) - len(cells)))

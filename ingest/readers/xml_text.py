@@ -113,8 +113,3 @@ def _tex(element: Element) -> str:
     body = TEX_BODY.search(source)
     maths = (body[1] if body else source).strip()
     return maths if maths.startswith(("$", "\\(", "\\[", "\\begin")) else f"${maths}$" if maths else ""
-
-
-def foreign_script(text: str) -> bool:
-    """Whether a text has Chinese, Japanese or Korean characters."""
-    return any("\u3040" <= c <= "\u9fff" or "\uac00" <= c <= "\ud7a3" for c in text)
