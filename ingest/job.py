@@ -106,17 +106,20 @@ def _write(
 
 def _keep_partial(plan: Plan, index: Path, error: Exception) -> None:
     """Keep the report of a run that failed while writing; raise what a person can act on if the store is at fault."""
-    from chromadb.errors import ChromaError
-
     held = f"{plan.written:,} of {len(plan.encode):,} papers are in it, none of them half"
     plan.report.failed = f"{error} ({held})"
     with suppress(OSError):  # a full disk, say
         ingest_reports.keep(index, plan.report)
+    _raise_for_store(index, error, f"{held}; the same command again goes on from there")
+
+
+def _raise_for_store(index: Path, error: Exception, more: str) -> None:
+    """Raise ConferError if it is the store that failed."""
+    from chromadb.errors import ChromaError
+
     if isinstance(error, OSError | ChromaError):
         reason = error.strerror if isinstance(error, OSError) and error.strerror else error
-        raise ConferError(
-            f"{index} could not be written to: {reason}; {held}; the same command again goes on from there"
-        ) from error
+        raise ConferError(f"{index} could not be written to: {reason}; {more}") from error
 
 
 def _encoder(encoder: Encoder | None, settings: Settings) -> Encoder:
@@ -148,7 +151,11 @@ def _created(folder: Path, encoder: Encoder) -> Iterator[Index]:
             stack.callback(store.close)
             store.check_encoder(encoder)
         else:
-            store = Index.create(folder, passport)
+            try:
+                store = Index.create(folder, passport)
+            except Exception as error:
+                _raise_for_store(folder, error, "nothing is in it; the same command again begins anew")
+                raise
             stack.callback(store.close)
         yield store
 
