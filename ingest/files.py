@@ -15,6 +15,11 @@ from rag.errors import UsageError
 from rag.schema import Finding, IngestReport, Reject
 
 TEMPORARY = re.compile(r"[.~].*|#.*#|.*(?:~|\.tmp|\.swp|\.part|\.crdownload)|thumbs\.db|desktop\.ini", re.IGNORECASE)
+# What lies beside lists in a folder; named by itself, such a file is read.
+PROGRAM = re.compile(
+    r".*\.(?:py|ipynb|m?js|tsx?|jsx|[ch]|cc|[ch]pp|java|rs|go|rb|php|pl|r|jl|sh|bat|ps1|css|toml|ini|cfg|ya?ml|lock|log)",
+    re.IGNORECASE,
+)
 SHOWN = 1000  # findings of a kind that a report lists
 LISTED = 10_000  # rejects that a report lists; all are counted, but a file of rubbish may hold millions
 INDEX_MARK = Path("chroma") / "chroma.sqlite3"  # a folder that holds this is an index, not a folder of lists
@@ -40,9 +45,9 @@ def _resolved(path: Path) -> Path:
 def find_files(roots: Sequence[Path]) -> tuple[list[Path], IngestReport]:
     """Return the list files under `roots` in name order, each once; what is passed over goes to the report's `skipped`.
 
-    Passed over are hidden and temporary files, and indexes. Linked folders are entered once. A folder that cannot be
-    listed is a reject, and so is what is no file: a pipe would be waited for, and a device may never end. Raises
-    UsageError for a root that does not exist or is no file.
+    Passed over are hidden and temporary files, programs and their settings, and indexes. Linked folders are entered
+    once. A folder that cannot be listed is a reject, as is what is no file: a pipe would be waited for, and a device
+    may never end. Raises UsageError for a root that does not exist or is no file.
     """
     report = IngestReport()
     files: dict[Path, Path] = {}
@@ -81,7 +86,7 @@ def _walk(root: Path, report: IngestReport) -> Iterator[Path]:
                 report.skipped.append(source_name(here / name))
                 folders.remove(name)
         for name in names:
-            if TEMPORARY.fullmatch(name):
+            if TEMPORARY.fullmatch(name) or PROGRAM.fullmatch(name):
                 report.skipped.append(source_name(here / name))
             elif fault := _fault(here / name):
                 reject(report, _name((here / name).absolute()), fault)

@@ -21,7 +21,7 @@ from ingest.spool import Spool
 from ingest.writing import Progress, carry_out
 from rag import ingest_reports
 from rag.encoder import Encoder
-from rag.errors import ConferError, UsageError
+from rag.errors import ConferError, NothingWrittenError, UsageError
 from rag.index import Index
 from rag.schema import IngestReport, Passport
 from rag.settings import Settings
@@ -51,6 +51,9 @@ def run(
     settings = settings or Settings()
     folder = Path(index) if index is not None else settings.index
     roots = [Path(p) for p in paths]
+    for root in roots:
+        if folder.resolve() in {root.resolve(), *root.resolve().parents}:
+            raise UsageError(f"{root} is the index, or lies in it; keep lists and the index in folders of their own")
     files, report = find_files(roots)
     report.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     report.dry_run = dry_run
@@ -183,12 +186,12 @@ def _fail_early(roots: list[Path], gathered: Gathered, report: IngestReport, str
     more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
     if gathered.items or gathered.familiar:
         if strict and faults:
-            raise UsageError(f"--strict: nothing was written, because of {faults[0]}{more}")
+            raise NothingWrittenError(f"--strict: nothing was written, because of {faults[0]}{more}", report)
         return
     if not faults:
-        hidden = f" ({len(report.skipped)} hidden or temporary passed over)" if report.skipped else ""
+        hidden = f" ({len(report.skipped)} hidden, temporary or program files passed over)" if report.skipped else ""
         raise UsageError(f"no list files in {', '.join(map(str, roots))}{hidden}")
-    raise UsageError(f"nothing to ingest: {faults[0]}{more}")
+    raise NothingWrittenError(f"nothing to ingest: {faults[0]}{more}", report)
 
 
 def passport_of(encoder: Encoder) -> Passport:

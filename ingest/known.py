@@ -13,6 +13,7 @@ from rag.schema import Paper
 
 ALIKE = 0.6  # Jaccard index of four-word shingles from which two texts are versions of one
 ALIKE_IN_DOUBT = 0.8  # the same, for texts under two titles and for short ones
+EDITED = 0.4  # the same, where the other text stood in this file and stands there no more
 SHORT = 32  # shingles
 RELATED = 0.05  # under one DOI or arXiv id and other titles, less than this means two different papers
 
@@ -58,6 +59,7 @@ class Known:
         self._by_key: dict[str, Target] = {}
         self._lookup = Lookup()
         self.labels: set[str] = set()
+        self._current: set[str] = set()  # the texts of this run
         for paper in papers:
             self.labels.add(paper.label.casefold())
             self.add(target_of(paper))
@@ -70,6 +72,10 @@ class Known:
         """Count the sources in files that were not read again."""
         for target in self.targets if familiar else ():
             target.kept = sum(file in familiar for file, _ in target.sources)
+
+    def meet(self, items: Iterable[Item]) -> None:
+        """Take notice of all texts of a run: those of the index that its files hold no more may have been edited."""
+        self._current.update(item.content for item in items)
 
     def add(self, target: Target) -> None:
         """Remember a paper."""
@@ -131,8 +137,12 @@ class Known:
             titled = bool(item.title and found.title)
             if _other_ids(item, found) and not (titled and item.title == found.title):
                 continue
-            doubtful = (titled and item.title != found.title) or len(item.sketch) < SHORT
-            enough = ALIKE_IN_DOUBT if doubtful else ALIKE
+            edited = found.content not in self._current and item.file in {file for file, _ in found.sources}
+            other_title = titled and item.title != found.title
+            if edited and not other_title:
+                enough = EDITED
+            else:
+                enough = ALIKE_IN_DOUBT if other_title or len(item.sketch) < SHORT else ALIKE
             if alike >= enough and alike > most:
                 best, most = found, alike
         return best

@@ -33,6 +33,7 @@ def assign(items: Sequence[Item], known: Known, papers: Callable[[], Iterable[Pa
     """
     if known.targets and any(known.with_same_text(item) is None for item in items):
         known.learn_sketches(papers())
+    known.meet(items)
     for item in items:
         found = known.with_same_text(item)
         conflict = ""

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TypeVar
 
-from rag.field_table import FieldReader, FieldTable
+from rag.field_table import ABSTRACTS, FieldReader, FieldTable
 from rag.lexical import LexicalIndex
 from rag.schema import Paper, Passport
 
@@ -51,13 +51,21 @@ class Derived:
         return build(self._papers())
 
     def renew(self, passport: Passport) -> None:
-        """Build everything from the papers as they are now and save it for the generation of the passport."""
+        """Build everything from the papers as they are now and save it for the generation of the passport.
+
+        Its folder appears whole or not at all.
+        """
         folder = self._folder(passport)
-        reader = FieldReader()
-        self._lexical = _keywords(reader.reading(self._papers()))
-        self._lexical.save(folder)
-        reader.table().save(folder)
-        self._fields = None  # to be read from its file, which takes no memory
+        partial = folder.with_name(folder.name + ".partial")
+        shutil.rmtree(partial, ignore_errors=True)
+        partial.mkdir(parents=True)
+        with (partial / ABSTRACTS).open("wb") as abstracts:
+            reader = FieldReader(abstracts)
+            _keywords(reader.reading(self._papers())).save(partial)
+        reader.save(partial)
+        shutil.rmtree(folder, ignore_errors=True)
+        partial.rename(folder)
+        self._lexical, self._fields = None, None  # to be read from their files, which takes little memory
 
     def drop_others(self, passport: Passport) -> None:
         """Remove what belongs to other generations."""

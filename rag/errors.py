@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rag.schema import IngestReport
+
 
 class ConferError(Exception):
     """Base: something failed; commands exit with 1."""
@@ -9,6 +14,14 @@ class ConferError(Exception):
 
 class UsageError(ConferError):
     """The caller gave something unusable (a blank question, a missing file); commands exit with 2."""
+
+
+class NothingWrittenError(UsageError):
+    """Nothing could be ingested, or nothing may be because of a rejected record; `report` names them all."""
+
+    def __init__(self, text: str, report: IngestReport) -> None:
+        super().__init__(text)
+        self.report = report
 
 
 class IndexMissingError(UsageError):

@@ -13,8 +13,9 @@ import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from rag.filters import Comparison, Either, Every, Filter, Negation, Op, Value, 
 from rag.schema import Paper
 from rag.text import search_text
 
+ABSTRACTS = "abstracts.bin"  # the file of all abstracts in a folder
 VERSION = 1  # of the columns and of how values are compared; tables of another one are built anew
 FEW = 20  # abstracts are looked at one by one where fewer than one in so many is in question
 TOPIC = ("title", "abstract", "keyword")  # what `topic` looks into
@@ -60,23 +62,11 @@ class FieldTable:
     @classmethod
     def build(cls, papers: Iterable[Paper]) -> FieldTable:
         """Read the fields of papers."""
-        reader = FieldReader()
+        abstracts = BytesIO()
+        reader = FieldReader(abstracts)
         for _ in reader.reading(papers):
             pass
-        return reader.table()
-
-    def save(self, folder: Path) -> None:
-        """Write into the folder. What says that the table is there comes last."""
-        self._abstracts.tofile(folder / "abstracts.bin")
-        arrays = {
-            f"{part}_{name}": getattr(c, part) for name, c in self._columns.items() for part in ("starts", "rows")
-        }
-        np.savez(folder / "fields.npz", ends=self._ends, **arrays)
-        values = {name: column.values for name, column in self._columns.items()}
-        told = json.dumps({"version": VERSION, "ids": self.ids, "values": values}, ensure_ascii=False)
-        partial = folder / "fields.json.partial"
-        partial.write_text(told, encoding="utf-8", errors="surrogatepass")
-        partial.replace(folder / "fields.json")
+        return cls(reader.ids, reader.columns(), np.frombuffer(abstracts.getvalue(), dtype=np.uint8), reader.ends())
 
     @classmethod
     def load(cls, folder: Path) -> FieldTable | None:
@@ -92,10 +82,10 @@ class FieldTable:
                     for name, values in told["values"].items()
                 }
             size = int(ends[-1]) if len(ends) else 0
-            if (folder / "abstracts.bin").stat().st_size != size or len(ends) != len(told["ids"]):
+            if (folder / ABSTRACTS).stat().st_size != size or len(ends) != len(told["ids"]):
                 return None
             empty = np.zeros(0, dtype=np.uint8)
-            abstracts = np.memmap(folder / "abstracts.bin", dtype=np.uint8, mode="r") if size else empty
+            abstracts = np.memmap(folder / ABSTRACTS, dtype=np.uint8, mode="r") if size else empty
             return cls(told["ids"], columns, abstracts, ends)
         except (OSError, ValueError, KeyError, EOFError, TypeError):
             return None
@@ -157,13 +147,16 @@ class FieldTable:
 
 
 class FieldReader:
-    """Collects the fields of papers that somebody else reads, so that they are read once."""
+    """Collects the fields of papers that somebody else reads, so that they are read once.
 
-    def __init__(self) -> None:
-        self._ids: list[str] = []
+    Abstracts go straight into a file, since all of them take as much memory as all else together.
+    """
+
+    def __init__(self, abstracts: IO[bytes]) -> None:
+        self.ids: list[str] = []
         self._numbers: dict[str, dict[Value, int]] = {name: {} for name in _READ}
         self._held = {name: (array("q"), array("q")) for name in _READ}  # numbers of values, and rows
-        self._abstracts = bytearray()
+        self._abstracts = abstracts
         self._ends = array("q")
 
     def reading(self, papers: Iterable[Paper]) -> Iterator[Paper]:
@@ -173,17 +166,28 @@ class FieldReader:
                 known, (numbers, rows) = self._numbers[name], self._held[name]
                 for value in dict.fromkeys(_compared(v) for v in read(paper) if v is not None):
                     numbers.append(known.setdefault(value, len(known)))
-                    rows.append(len(self._ids))
-            self._ids.append(paper.id)
-            self._abstracts += _searchable(paper.abstract)
-            self._ends.append(len(self._abstracts))
+                    rows.append(len(self.ids))
+            self.ids.append(paper.id)
+            written = self._abstracts.write(_searchable(paper.abstract))
+            self._ends.append(written + (self._ends[-1] if self._ends else 0))
             yield paper
 
-    def table(self) -> FieldTable:
-        """The table of the papers that were read."""
-        columns = {name: self._column(name) for name in _READ}
-        abstracts = np.frombuffer(self._abstracts, dtype=np.uint8)
-        return FieldTable(self._ids, columns, abstracts, np.array(self._ends, dtype=np.int64))
+    def ends(self) -> Numbers:
+        """Where each abstract ends in the file."""
+        return np.array(self._ends, dtype=np.int64)
+
+    def columns(self) -> dict[str, Column]:
+        """All fields but the abstract."""
+        return {name: self._column(name) for name in _READ}
+
+    def save(self, folder: Path) -> None:
+        """Write into the folder that has the abstracts."""
+        columns = self.columns()
+        arrays = {f"{part}_{name}": getattr(c, part) for name, c in columns.items() for part in ("starts", "rows")}
+        np.savez(folder / "fields.npz", ends=self.ends(), **arrays)
+        values = {name: column.values for name, column in columns.items()}
+        told = json.dumps({"version": VERSION, "ids": self.ids, "values": values}, ensure_ascii=False)
+        (folder / "fields.json").write_text(told, encoding="utf-8", errors="surrogatepass")
 
     def _column(self, name: str) -> Column:
         numbers, rows = (np.array(part, dtype=np.int64) for part in self._held[name])

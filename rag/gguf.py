@@ -30,7 +30,7 @@ def _start(path: str, context: int) -> tuple[Any, str]:
     try:
         import xllamacpp
     except ImportError as error:
-        raise UsageError("gguf: models need the extra: pip install 'confer[gguf]'") from error
+        raise UsageError("gguf: models need the extra: pip install -e '.[gguf]'") from error
     key = secrets.token_urlsafe()  # the server answers every origin, so a web page in the browser must not get in
     params = xllamacpp.CommonParams()
     params.model.path = path

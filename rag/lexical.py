@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
+from array import array
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,10 +30,10 @@ class LexicalIndex:
         """Index (paper id, text) pairs; the text is display text."""
         ids: list[str] = []
         vocabulary: dict[str, int] = {}
-        corpus: list[list[int]] = []  # term numbers: the numbers are shared objects, the terms would not be
+        corpus: list[array[int]] = []  # term numbers, four bytes each
         for paper_id, text in papers:
             ids.append(paper_id)
-            corpus.append([vocabulary.setdefault(term, len(vocabulary)) for term in terms(text)])
+            corpus.append(array("i", (vocabulary.setdefault(term, len(vocabulary)) for term in terms(text))))
         if not vocabulary:
             return cls(ids, None)
         import bm25s
@@ -43,15 +43,10 @@ class LexicalIndex:
         return cls(ids, bm25)
 
     def save(self, folder: Path) -> None:
-        """Write to a new folder; it appears whole or not at all."""
-        partial = folder.with_name(folder.name + ".partial")
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
+        """Write into a folder."""
         if self._bm25 is not None:
-            self._bm25.save(partial / "bm25", show_progress=False)
-        (partial / "ids.json").write_text(json.dumps(self.ids), encoding="utf-8")
-        shutil.rmtree(folder, ignore_errors=True)
-        partial.rename(folder)
+            self._bm25.save(folder / "bm25", show_progress=False)
+        (folder / "ids.json").write_text(json.dumps(self.ids), encoding="utf-8")
 
     @classmethod
     def load(cls, folder: Path) -> LexicalIndex | None:

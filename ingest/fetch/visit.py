@@ -10,7 +10,7 @@ from ingest.readers import RawRecord
 from rag.errors import ConferError
 
 Row = dict[str, object]
-INSTALL = "pip install 'confer[fetch]'"
+INSTALL = "pip install -e '.[fetch]'"
 
 
 @dataclass(frozen=True)

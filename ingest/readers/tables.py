@@ -46,7 +46,8 @@ def read(file: ListFile) -> Iterator[RawRecord]:
     """Yield a record a row. Raises ReadError where no column holds abstracts."""
     layout = _layout(file)
     if layout is None:
-        raise ReadError("no row names the columns of the table; the first row must, with one called abstract")
+        names = _first_row(file.head_lines)
+        raise ReadError(by_names.missing_abstract(names, file.fields))
     if not by_names.knows(layout.names, file.fields):
         raise ReadError(by_names.missing_abstract(layout.names, file.fields))
     lines = ((number, line.lstrip("\ufeff") if number == 1 else line) for number, line in file.lines())
@@ -117,6 +118,12 @@ def _without_abstract(lines: list[str]) -> _Layout | None:
             if len(known_names(cells)) > 1:
                 return _Layout(index + 1, delimiter, cells)
     return None
+
+
+def _first_row(lines: list[str]) -> list[str]:
+    """What stands where a header should, cut where it gives most cells."""
+    rows = [_cells(lines, index, d) for index in range(min(len(lines), 1)) for d in DELIMITERS]
+    return max(rows, key=len, default=[])
 
 
 def _cells(lines: list[str], index: int, delimiter: str) -> list[str]:

@@ -564,7 +564,7 @@ def test_a_missing_extra_is_one_line(
     code, out, err = command(source)
     assert (code, out) == (1, "")
     assert len(err.strip().splitlines()) == 1
-    assert "pip install 'confer[fetch]'" in err
+    assert "pip install -e '.[fetch]'" in err
 
 
 def test_ctrl_c_keeps_what_was_fetched(

@@ -203,6 +203,27 @@ def test_nothing_usable_leaves_no_index(content: bytes, reason: str, tmp_path: P
     assert not (tmp_path / "index").exists() and encoder._model is None
 
 
+def test_a_corrected_figure_in_a_short_abstract_is_an_edit(tmp_path: Path, encoder: Encoder) -> None:
+    old = "Moss grows on roofs. MossNet counts species in photographs and finds 93 of 100 on them."
+    kept = "Bells drift out of tune as their bronze ages, which frost explains in most of eleven winters."
+    write(tmp_path / "list.txt", listing(old, kept))
+    ingest.run([tmp_path / "list.txt"], tmp_path / "index", encoder=encoder)
+    write(tmp_path / "list.txt", listing(old.replace("93", "95"), kept))
+    report = ingest.run([tmp_path / "list.txt"], tmp_path / "index", encoder=encoder)
+    assert (report.updated, report.unchanged, report.added) == (1, 1, 0)
+    # Beside the old text the new one is another paper; so are two short ones of one list.
+    write(tmp_path / "list.txt", listing(old.replace("93", "95"), old.replace("93", "97"), kept))
+    report = ingest.run([tmp_path / "list.txt"], tmp_path / "index", encoder=encoder)
+    assert (report.unchanged, report.added) == (2, 1)
+
+
+def test_the_index_is_no_list(tmp_path: Path, encoder: Encoder) -> None:
+    write(tmp_path / "lists" / "list.txt", listing(*ABSTRACTS[:2]))
+    with pytest.raises(UsageError, match="is the index, or lies in it"):
+        ingest.run([tmp_path / "lists"], tmp_path / "lists", encoder=encoder)
+    assert [path.name for path in (tmp_path / "lists").iterdir()] == ["list.txt"]
+
+
 def test_a_missing_path_stops_everything(tmp_path: Path) -> None:
     good = write(tmp_path / "good.txt", ABSTRACTS[0])
     with pytest.raises(UsageError, match=r"no such file or folder: .*gone"):

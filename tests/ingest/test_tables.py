@@ -189,7 +189,7 @@ def test_a_table_without_abstracts_says_what_it_has() -> None:
 
 
 def test_a_table_without_header_says_so() -> None:
-    with pytest.raises(ReadError, match="no row names the columns"):
+    with pytest.raises(ReadError, match="nothing is called an abstract; found: "):
         read(table(*ROWS))
 
 

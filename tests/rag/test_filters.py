@@ -17,7 +17,7 @@ import ingest
 from rag import Assistant, Encoder, UsageError
 from rag import neighbours as neighbours_module
 from rag.encoder import EncodedPassage
-from rag.field_table import FieldTable
+from rag.field_table import ABSTRACTS, FieldReader, FieldTable
 from rag.filter_text import DEEPEST, parse
 from rag.filters import FIELDS, Comparison, Either, Every, Filter, Negation, Op, Where, as_filter
 from rag.index import Index
@@ -240,9 +240,16 @@ def test_any_text_is_a_filter_or_a_usage_error(text: str) -> None:
 # -- the table on disk -------------------------------------------------------------------------------------------------
 
 
+def save(papers: list[Paper], folder: Path) -> None:
+    with (folder / ABSTRACTS).open("wb") as abstracts:
+        reader = FieldReader(abstracts)
+        assert list(reader.reading(papers)) == papers
+    reader.save(folder)
+
+
 def test_a_saved_table_selects_the_same(tmp_path: Path) -> None:
     built = FieldTable.build(PAPERS)
-    built.save(tmp_path)
+    save(PAPERS, tmp_path)
     loaded = FieldTable.load(tmp_path)
     assert loaded is not None
     for text in ("topic ~ bandit", "abstract ~ slowly", "year >= 2025", "author = 'lin a.'", "not venue = ICML"):
@@ -252,7 +259,7 @@ def test_a_saved_table_selects_the_same(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", ["fields.json", "fields.npz", "abstracts.bin"])
 @pytest.mark.parametrize("content", [b"", b"broken", None])
 def test_a_damaged_table_is_not_read(tmp_path: Path, file: str, content: bytes | None) -> None:
-    FieldTable.build(PAPERS).save(tmp_path)
+    save(PAPERS, tmp_path)
     (tmp_path / file).unlink()
     if content is not None:
         (tmp_path / file).write_bytes(content)
@@ -260,7 +267,7 @@ def test_a_damaged_table_is_not_read(tmp_path: Path, file: str, content: bytes |
 
 
 def test_a_table_of_nothing(tmp_path: Path) -> None:
-    FieldTable.build([]).save(tmp_path)
+    save([], tmp_path)
     loaded = FieldTable.load(tmp_path)
     assert loaded is not None and loaded.select(parse("not topic ~ x or abstract = y")) == []
 

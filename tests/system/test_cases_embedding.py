@@ -18,18 +18,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from cases_kit import (
-    ABSTRACTS,
-    CLOSED_PORT,
-    MOSS,
-    ROOT,
-    confer,
-    confer_cut_off,
-    invented,
-    listing,
-    one_line,
-    write,
-)  # fmt: skip
+from cases_kit import ABSTRACTS, CLOSED_PORT, MOSS, ROOT, confer_cut_off, invented, listing, write
+from cli_kit import confer, one_line  # fmt: skip
 
 import ingest
 from rag import Assistant, Encoder, Settings

@@ -22,7 +22,6 @@ from cases_kit import (
     HEADER,
     MOSS,
     ROOT,
-    confer,
     counts,
     invented,
     listing,
@@ -30,7 +29,8 @@ from cases_kit import (
     passages_of,
     write,
     write_json,
-)  # fmt: skip
+)
+from cli_kit import confer  # fmt: skip
 
 import ingest
 from ingest.clean import clean_abstract
@@ -135,7 +135,7 @@ def test_case_05_hidden_and_temporary_files_are_skipped_and_counted(tmp_path: Pa
     assert counts(report) == {"read": 2, "added": 2, "encoded": 2}
     assert sorted(Path(name).name for name in report.skipped) == [".DS_Store", "~$good.txt"]
     assert [p.abstract for p in papers_of(index)] == [MOSS, BELLS]
-    assert "2 hidden or temporary files skipped" in confer("ingest", lists, "--index", index).stdout
+    assert "2 hidden, temporary or program files skipped" in confer("ingest", lists, "--index", index).stdout
 
 
 @pytest.mark.parametrize("name", ["list.jsonl", "list.txt"])

@@ -22,18 +22,16 @@ from cases_kit import (
     FERRY,
     MOSS,
     ROOT,
-    Done,
-    confer,
     confer_cut_off,
     counts,
     invented,
     listing,
-    one_line,
     papers_of,
     passages_of,
     write,
     write_json,
-)  # fmt: skip
+)
+from cli_kit import Done, confer, one_line  # fmt: skip
 
 import ingest
 from ingest import writing

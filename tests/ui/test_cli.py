@@ -2,56 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-
-from ui.cli import main
+from cli_kit import confer, one_line
 
 PAPER = "We introduce MossNet, a network that counts moss species in photographs of 412 old city roofs."
-
-
-@dataclass
-class Done:
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def confer(*arguments: str | Path, cwd: Path | None = None, stdin: str = "", **env: str) -> Done:
-    """Run the command as its entry point does, in this process: each start of another costs seconds of imports."""
-    out, err = io.TextIOWrapper(io.BytesIO(), encoding="utf-8"), io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
-        patch.chdir(cwd or Path.cwd())
-        patch.setattr(sys, "argv", ["confer", *map(str, arguments)])
-        patch.setattr(sys, "stdin", io.StringIO(stdin))
-        for name, value in env.items():
-            patch.setenv(name, value)
-        try:
-            main()
-            code = 0
-        except SystemExit as stop:
-            code = int(stop.code or 0)
-    for stream in (out, err):
-        stream.seek(0)
-    return Done(code, out.read(), err.read())
-
-
-def one_line(result: Done) -> str:
-    """The single line that an error must be."""
-    assert result.stdout == ""
-    lines = result.stderr.strip().splitlines()
-    assert len(lines) == 1, result.stderr
-    assert lines[0].startswith("confer: ")
-    return lines[0]
 
 
 def test_ask_json_is_one_answer_on_stdout(sample_folder: Path) -> None:
@@ -192,13 +151,49 @@ def test_info_shows_the_last_reports_and_check_the_health(tmp_path: Path) -> Non
     told = confer("info", "--index", index).stdout.splitlines()[-2:]
     assert told[0].startswith("ingested ") and told[0].endswith("1 record read: 1 unchanged.")
     assert told[1].endswith("1 record read: 1 added.")
-    assert confer("check", "--index", index).stdout == "1 papers in 1 passages: none ailing\n"
+    assert confer("check", "--index", index).stdout == "1 paper in 1 passage: none ailing\n"
     (index / "sentences.f16").unlink()
     ill = confer("check", "--index", index)
     assert ill.returncode == 1 and "sentence vectors are missing" in ill.stdout and "--repair" in ill.stderr
     mended = confer("check", "--repair", "--index", index)
-    assert mended.returncode == 0 and "1 papers encoded anew" in mended.stderr
+    assert mended.returncode == 0 and "1 paper encoded anew" in mended.stderr
     assert confer("check", "--index", index).returncode == 0
+
+
+def test_rejects_are_listed_when_nothing_is_written(tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text(f'title,abstract\nMoss,"{PAPER}"\nFern,\nReed,-\n', encoding="utf-8")
+    strict = ("ingest", tmp_path / "list.csv", "--strict", "--index", tmp_path / "index")
+    lines = confer(*strict).stderr.splitlines()
+    assert [line.split(":")[0].strip() for line in lines] == ["rejected", "rejected", "confer"]
+    done = confer(*strict, "--json")
+    assert done.returncode == 2 and len(json.loads(done.stdout)["rejects"]) == 2
+    assert not (tmp_path / "index").exists()
+
+
+def test_the_papers_of_a_list_are_removed_by_a_filter(tmp_path: Path) -> None:
+    for name, text in (("a.txt", PAPER), ("b.txt", "Ferns are counted too, by a drone that was built for vineyards.")):
+        (tmp_path / name).write_text(f"Roofs 2025\n\n{text}\n", encoding="utf-8")
+    place = ("--index", tmp_path / "index")
+    confer("ingest", tmp_path / "a.txt", tmp_path / "b.txt", *place)
+    assert "either their ids, or a filter" in one_line(confer("remove", *place))
+    assert confer("remove", "--where", "file = c.txt", *place).stderr.endswith("nothing was removed\n")
+    assert confer("remove", "--where", "file = b.txt", *place).stdout.startswith("removed ")
+    assert [p["abstract"] for p in json.loads(confer("papers", "--json", *place).stdout)] == [PAPER]
+    (tmp_path / "a.txt").unlink()
+    confer("ingest", tmp_path / "b.txt", *place)
+    assert confer("ingest", tmp_path / "b.txt", "--prune", *place).returncode == 0
+    assert "1 unchanged." in confer("info", *place).stdout
+
+
+def test_papers_are_aligned_and_years_are_shown_once(tmp_path: Path) -> None:
+    (tmp_path / "list.csv").write_text(
+        f'title,abstract,venue,year\nMoss,"{PAPER}",Roofs 2025,2025\n'
+        "Fern,Ferns are counted by a drone that was built for vineyards.,Ferns,2024\n",
+        encoding="utf-8",
+    )
+    confer("ingest", tmp_path / "list.csv", "--index", tmp_path / "index")
+    lines = confer("papers", "--index", tmp_path / "index").stdout.splitlines()
+    assert [line.split("  ", 1)[1] for line in lines] == ["Roofs 2025  Moss", "Ferns 2024  Fern"]
 
 
 def test_watch_goes_with_no_dry_run(tmp_path: Path) -> None:

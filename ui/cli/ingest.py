@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from rag.errors import ConferError, UsageError
+from rag.errors import ConferError, NothingWrittenError, UsageError
 from rag.schema import Finding, IngestReport
 from rag.settings import Settings
 from ui.cli.options import IndexOption, JsonOption, settings_with
@@ -29,7 +29,10 @@ def ingest_command(
     prune: Annotated[bool, typer.Option("--prune", help="remove papers that these files no longer hold")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="write nothing when any record is rejected")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would happen, and write nothing")] = False,
-    watch: Annotated[bool, typer.Option("--watch", help="stay, and follow the files as they change")] = False,
+    watch: Annotated[
+        bool,
+        typer.Option("--watch", help="stay, follow the files as they change, and prune"),
+    ] = False,
     fields: Annotated[
         list[str] | None,
         typer.Option("--map", help="what these files call a field: abstract=summary", metavar="F=NAME"),
@@ -44,7 +47,14 @@ def ingest_command(
             raise UsageError("--watch always prunes, and goes with neither --strict nor --dry-run")
         _watch(paths, settings, names, json=json)
         return
-    report = ingest_with_progress(paths, settings, prune=prune, strict=strict, dry_run=dry_run, fields=names)
+    try:
+        report = ingest_with_progress(paths, settings, prune=prune, strict=strict, dry_run=dry_run, fields=names)
+    except NothingWrittenError as error:
+        if json:
+            print(error.report.model_dump_json(indent=2))  # what was read and rejected; nothing was added
+        elif len(error.report.rejects) > 1:
+            print("\n".join(_findings("rejected", error.report.rejects)), file=sys.stderr)
+        raise
     print(report.model_dump_json(indent=2) if json else "\n".join(report_lines(report, settings.index)))
 
 
@@ -126,21 +136,16 @@ def report_lines(report: IngestReport, index: Path) -> list[str]:
     """Say what happened to every record."""
     counts = ("added", "updated", "unchanged", "duplicate", "rejected")
     told = ", ".join(f"{getattr(report, n):,} {n}" for n in counts if getattr(report, n)) or "nothing to do"
-    records = "1 record" if report.read == 1 else f"{report.read:,} records"
-    lines = [f"{records} read: {told}."]
+    lines = [f"{counted(report.read, 'record')} read: {told}."]
     if report.failed:
         lines.append(f"Not finished: {report.failed}.")
     if report.dry_run:
         lines.append("A dry run: nothing was written.")
     else:
-        lines.append(f"{report.encoded:,} passages encoded into {index}.")
+        lines.append(f"{counted(report.encoded, 'passage')} encoded into {index}.")
     if report.removed:
-        gone = (
-            "would be removed: no source would hold them"
-            if report.dry_run
-            else "removed: no source holds them any more"
-        )
-        lines.append(f"{report.removed:,} papers {gone}.")
+        gone = "would be removed: in no list" if report.dry_run else "removed: in no list any more"
+        lines.append(f"{counted(report.removed, 'paper')} {gone}.")
     if set(report.languages) - {"en"}:
         told = ", ".join(f"{count:,} {code}" for code, count in report.languages.items())
         lines.append(f"Languages: {told}.")
@@ -148,8 +153,13 @@ def report_lines(report: IngestReport, index: Path) -> list[str]:
     lines += _findings("conflict", report.conflicts)
     lines += _findings("to look at", report.suspicious)
     if report.skipped:
-        lines.append(f"{len(report.skipped)} hidden or temporary files skipped.")
+        lines.append(f"{len(report.skipped)} hidden, temporary or program files skipped.")
     return lines
+
+
+def counted(number: int, what: str) -> str:
+    """`1 paper`, `2 papers`."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _findings(kind: str, findings: Sequence[Finding]) -> list[str]:

@@ -11,8 +11,11 @@ from typing import Annotated
 import typer
 
 from rag.errors import UsageError
-from ui.cli.ingest import report_lines
+from rag.schema import Paper
+from ui.cli.ingest import counted, report_lines
 from ui.cli.options import IndexOption, JsonOption, WhereOption, settings_with
+
+VENUE_SHOWN = 40  # characters of a venue
 
 
 def register(app: typer.Typer) -> None:
@@ -37,32 +40,48 @@ def papers_command(index: IndexOption = None, where: WhereOption = None, json: J
     if json:
         print(jsonlib.dumps([p.model_dump(mode="json") for p in papers], ensure_ascii=False, indent=2))
         return
-    for paper in papers:
-        print(
-            f"{paper.id}  {' '.join(str(p) for p in (paper.venue, paper.year) if p):10s}  {paper.title or paper.label}"
-        )
+    rows = [(paper, _when_and_where(paper)) for paper in papers]
+    width = max((len(told) for _, told in rows), default=0)
+    for paper, told in rows:
+        print(f"{paper.id:17}  {told:{width}}{'  ' if width else ''}{paper.title or paper.label}")
+
+
+def _when_and_where(paper: Paper) -> str:
+    """Venue and year; proceedings often have the year in their names already."""
+    venue, year = paper.venue or "", str(paper.year or "")
+    told = venue if year in venue else f"{venue} {year}".strip()
+    return told if len(told) <= VENUE_SHOWN else f"{told[: VENUE_SHOWN - 1]}…"
 
 
 def remove_command(
-    ids: Annotated[list[str], typer.Argument(help="paper ids, as `confer papers` prints them")],
+    ids: Annotated[list[str] | None, typer.Argument(help="paper ids, as `confer papers` prints them")] = None,
     index: IndexOption = None,
+    where: WhereOption = None,
 ) -> None:
-    """Remove papers from the index."""
+    """Remove papers from the index. The next ingest of a list that holds them brings them back."""
+    from rag.filters import as_filter
     from rag.index import Index
     from rag.writer_lock import writer_lock
 
+    if bool(ids) == (where is not None):
+        raise UsageError("say which papers to remove: either their ids, or a filter with --where")
+    chosen = as_filter(where)
     folder = settings_with(index=index).index
     Index.open(folder).close()  # a missing index is said before a lock file is made
     with writer_lock(folder):
         store = Index.open(folder)
+        ids = store.select(chosen) if chosen is not None else ids or []
         known = store.papers(ids)
         unknown = [i for i in ids if i not in known]
         if unknown:
             store.close()
             raise UsageError(f"no paper {', '.join(unknown)} in {folder}; nothing was removed")
-        store.remove(list(known))
-        store.commit()
+        if known:
+            store.remove(list(known))
+            store.commit()
         store.close()
+    if not known:
+        print(f"no paper of the index meets the filter {chosen}; nothing was removed", file=sys.stderr)
     for paper in known.values():
         print(f"removed {paper.id}  {paper.title or paper.label}")
 
@@ -90,14 +109,15 @@ def info_command(index: IndexOption = None, json: JsonOption = False) -> None:
         )
         return
     print(f"index       {folder.resolve()}")
-    print(f"papers      {passport.papers:,} in {passport.passages:,} passages and {passport.sentences:,} sentences")
+    held = f"{counted(passport.passages, 'passage')} and {counted(passport.sentences, 'sentence')}"
+    print(f"papers      {passport.papers:,} in {held}")
     print(f"on disk     {size / 1e6:.1f} MB")
     print(
         f"encoder     {passport.encoder} ({passport.revision}), {passport.dimension} dimensions, {passport.similarity}"
     )
     print(f"corpus      {passport.corpus_hash}, generation {passport.generation}")
     for number, report in enumerate(reports):
-        told = report_lines(report, folder)[0]
+        told = report_lines(report, folder)[0] + (f" {report.removed:,} removed." if report.removed else "")
         print(f"{'' if number else 'ingested':11} {report.started.replace('T', ' ').removesuffix('+00:00')}  {told}")
 
 
@@ -117,7 +137,7 @@ def check_command(
     settings = settings_with(index=index)
     if repair:
         before, health = mend(settings.index, Encoder(settings.encoder, offline=settings.offline))
-        print(f"{len(before.ailing) - len(health.ailing):,} papers encoded anew", file=sys.stderr)
+        print(f"{counted(len(before.ailing) - len(health.ailing), 'paper')} encoded anew", file=sys.stderr)
     else:
         with closing(Index.open(settings.index)) as store:
             if quick:
@@ -129,7 +149,8 @@ def check_command(
     if json:
         print(health.model_dump_json(indent=2))
     else:
-        print(f"{health.papers:,} papers in {health.passages:,} passages: {len(health.ailing) or 'none'} ailing")
+        held = f"{counted(health.papers, 'paper')} in {counted(health.passages, 'passage')}"
+        print(f"{held}: {len(health.ailing) or 'none'} ailing")
         for ailment in health.ailing:
             print(f"  {ailment.paper_id}: {ailment.reason}")
         if health.ailing and not repair:
