@@ -2,11 +2,13 @@
 
     python -m eval.fitting.evidence ABSTRACTS.jsonl.gz PASSAGE_QUESTIONS.jsonl.gz [--lists 6] [--write]
 
-Two sources of questions, both asked of the real retriever over lists of 40 to 80 texts:
+Sources of questions, all asked of the real retriever over lists of 40 to 80 texts:
 
 - `questions.jsonl` beside this file: 696 questions written for this purpose over four lists of 57 machine-learning
   abstracts of ABSTRACTS (records with `id` and `abstract`), freely or plainly put: facts, hows, whys, searches, near
   misses (the paper is there, the answer is not) and far misses, each with the numbers of the sentences that answer.
+- `questions_more.jsonl`: 2,226 more of the same make, over four lists of 180 (no far misses); the weights in
+  `rag/weights.json` are not fitted on them yet.
 - PASSAGE_QUESTIONS: SQuAD 2.0 dev and WikiQA, with the sentences that answer (none for half of them). They are another
   kind of text, so they count little, and only for the evidence model.
 
