@@ -165,6 +165,15 @@ class Index:
             return neighbours.nearest(self._passages, query, count)
         return neighbours.nearest_within(self._passages, query, count, within, len(self))
 
+    def paper_vectors(self, paper_ids: Sequence[str]) -> dict[str, Vector]:
+        """Return the unit vector of the mean of each paper's passages, shape (dimension,)."""
+        page = self._passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=["metadatas", "embeddings"])
+        sums: dict[str, Vector] = {}
+        for metadata, row in zip(page["metadatas"], page["embeddings"], strict=True):
+            own = str(metadata["paper_id"])
+            sums[own] = sums.get(own, 0) + np.asarray(row, dtype=np.float32)
+        return {i: total / np.maximum(np.linalg.norm(total), 1e-12) for i, total in sums.items()}
+
     def vector_checks(self, encode: neighbours.Encode | None = None) -> Iterator[neighbours.VectorCheck]:
         """Look every passage up by its stored vector, or by the one that `encode` makes of its text."""
         return neighbours.vector_checks(self._passages, encode)

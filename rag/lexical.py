@@ -38,7 +38,7 @@ class LexicalIndex:
             return cls(ids, None)
         import bm25s
 
-        bm25 = bm25s.BM25(method="lucene", k1=1.5, b=0.75)
+        bm25 = bm25s.BM25(method="lucene", k1=1.2, b=0.75)
         bm25.index((corpus, vocabulary), show_progress=False)
         return cls(ids, bm25)
 

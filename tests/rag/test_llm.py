@@ -168,7 +168,7 @@ def test_without_the_extra_the_error_names_it(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setitem(sys.modules, "xllamacpp", None)
     file = tmp_path / "model.gguf"
     file.write_bytes(b"GGUF")
-    with pytest.raises(UsageError, match=r"confer\[gguf\]"):
+    with pytest.raises(UsageError, match=r"pip install -e '\.\[gguf\]'"):
         gguf.serve(str(file), context=1024)
 
 
