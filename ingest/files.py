@@ -8,11 +8,10 @@ import re
 import stat
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Protocol
 
-from ingest.readers import RawRecord
+from ingest.findings import reject
 from rag.errors import UsageError
-from rag.schema import Finding, IngestReport, Reject
+from rag.schema import IngestReport
 
 TEMPORARY = re.compile(r"[.~].*|#.*#|.*(?:~|\.tmp|\.swp|\.part|\.crdownload)|thumbs\.db|desktop\.ini", re.IGNORECASE)
 # What lies beside lists in a folder; named by itself, such a file is read.
@@ -20,8 +19,6 @@ PROGRAM = re.compile(
     r".*\.(?:py|ipynb|m?js|tsx?|jsx|[ch]|cc|[ch]pp|java|rs|go|rb|php|pl|r|jl|sh|bat|ps1|css|toml|ini|cfg|ya?ml|lock|log)",
     re.IGNORECASE,
 )
-SHOWN = 1000  # findings of a kind that a report lists
-LISTED = 10_000  # rejects that a report lists; all are counted, but a file of rubbish may hold millions
 INDEX_MARK = Path("chroma") / "chroma.sqlite3"  # a folder that holds this is an index, not a folder of lists
 NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
@@ -112,25 +109,8 @@ def _passed_over(folder: Path) -> bool:
         return False
 
 
-class Place(Protocol):
-    """What has a place in a file: a record, or what the plan keeps of one."""
-
-    @property
-    def position(self) -> int: ...
-    @property
-    def line(self) -> int | None: ...
-
-
-def find(findings: list[Finding], file: str, place: Place, reason: str) -> None:
-    """Note something about a record, unless enough of the kind is noted."""
-    if len(findings) < SHOWN:
-        findings.append(Finding(file=file, position=place.position, line=place.line, reason=reason))
-
-
-def reject(report: IngestReport, file: str, reason: str, record: RawRecord | None = None) -> None:
-    """Count a record (or a file as a whole) that is no paper, and say why."""
-    report.read += 1
-    report.rejected += 1
-    position, line = (record.position, record.line) if record else (None, None)
-    if len(report.rejects) < LISTED:
-        report.rejects.append(Reject(file=file, position=position, line=line, reason=reason))
+def keep_apart(roots: Sequence[Path], index: Path) -> None:
+    """Raise UsageError for a root that is the folder of the index, or lies in it; the folder need not exist yet."""
+    for root in roots:
+        if _resolved(index) in {_resolved(root), *_resolved(root).parents}:
+            raise UsageError(f"{root} is the index, or lies in it; keep lists and the index in folders of their own")

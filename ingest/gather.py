@@ -11,7 +11,8 @@ from textwrap import shorten
 
 from ingest import identity, language, suspicion
 from ingest.clean import clean, clean_abstract
-from ingest.files import LISTED, SHOWN, find, reject, source_name
+from ingest.files import source_name
+from ingest.findings import LISTED, SHOWN, find, reject
 from ingest.ledger import Entry, Ledger, digest_of
 from ingest.likeness import Sketch, sketch
 from ingest.readers import ListFile, RawRecord, ReadError, read_file

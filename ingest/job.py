@@ -12,7 +12,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ingest import chunking, clean, ledger
-from ingest.files import find_files, source_name
+from ingest.files import find_files, keep_apart, source_name
 from ingest.gather import Gathered, gather
 from ingest.known import Known
 from ingest.merge import Covered, Merger
@@ -51,9 +51,7 @@ def run(
     settings = settings or Settings()
     folder = Path(index) if index is not None else settings.index
     roots = [Path(p) for p in paths]
-    for root in roots:
-        if folder.resolve() in {root.resolve(), *root.resolve().parents}:
-            raise UsageError(f"{root} is the index, or lies in it; keep lists and the index in folders of their own")
+    keep_apart(roots, folder)
     files, report = find_files(roots)
     report.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     report.dry_run = dry_run

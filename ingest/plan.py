@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from ingest import identity
-from ingest.files import find
+from ingest.findings import find
 from ingest.gather import Item
 from ingest.known import Known, Target
 from ingest.merge import Merger

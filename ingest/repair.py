@@ -16,7 +16,7 @@ def examine(store: Index, encoder: Encoder) -> Health:
     """Check an index by looking every passage up by its own text."""
 
     def encode(found: list[StoredPassage]) -> list[list[float]]:
-        papers = store.papers(list(dict.fromkeys(s.passage.paper_id for s in found)))
+        papers = store.papers([s.passage.paper_id for s in found])
         texts = [
             text_of(papers[s.passage.paper_id], s.passage, encoder) if s.passage.paper_id in papers else ("", [])
             for s in found

@@ -66,7 +66,7 @@ class FieldTable:
         reader = FieldReader(abstracts)
         for _ in reader.reading(papers):
             pass
-        return cls(reader.ids, reader.columns(), np.frombuffer(abstracts.getvalue(), dtype=np.uint8), reader.ends())
+        return cls(reader.ids, reader.columns(), np.frombuffer(abstracts.getbuffer(), dtype=np.uint8), reader.ends())
 
     @classmethod
     def load(cls, folder: Path) -> FieldTable | None:

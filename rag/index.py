@@ -7,15 +7,13 @@ between leaves no half paper, only rows that nothing refers to.
 
 from __future__ import annotations
 
-import hashlib
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from rag import neighbours
+from rag import neighbours, stored_paper
 from rag.chroma import open_client
 from rag.derived import Derived
 from rag.encoder import EncodedPassage, Encoder, Vector
@@ -133,16 +131,17 @@ class Index:
         """Return papers by id, in the order of `ids`; all of them, in the order of their sources, without `ids`."""
         if ids is None:
             return {p.id: p for p in in_order_of_sources(self.each_paper())}
+        wanted = list(dict.fromkeys(ids))  # Chroma takes no id twice
         by_id: dict[str, Paper] = {}
-        for begin in range(0, len(ids), PAGE):
-            page = self._papers.get(ids=list(ids[begin : begin + PAGE]), include=["metadatas"])
-            by_id.update((p.id, p) for p in _papers(page))
-        return {i: by_id[i] for i in ids if i in by_id}
+        for begin in range(0, len(wanted), PAGE):
+            page = self._papers.get(ids=wanted[begin : begin + PAGE], include=["metadatas"])
+            by_id.update((p.id, p) for p in stored_paper.from_page(page))
+        return {i: by_id[i] for i in wanted if i in by_id}
 
     def each_paper(self) -> Iterator[Paper]:
         """Yield all papers in no particular order, without holding them."""
         for page in pages(self._papers, ["metadatas"]):
-            yield from _papers(page)
+            yield from stored_paper.from_page(page)
 
     def passages(self, paper_ids: Sequence[str]) -> dict[str, list[StoredPassage]]:
         """Return the stored passages of papers, by paper id, in reading order."""
@@ -167,12 +166,7 @@ class Index:
 
     def paper_vectors(self, paper_ids: Sequence[str]) -> dict[str, Vector]:
         """Return the unit vector of the mean of each paper's passages, shape (dimension,)."""
-        page = self._passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=["metadatas", "embeddings"])
-        sums: dict[str, Vector] = {}
-        for metadata, row in zip(page["metadatas"], page["embeddings"], strict=True):
-            own = str(metadata["paper_id"])
-            sums[own] = sums.get(own, 0) + np.asarray(row, dtype=np.float32)
-        return {i: total / np.maximum(np.linalg.norm(total), 1e-12) for i, total in sums.items()}
+        return neighbours.paper_vectors(self._passages, paper_ids)
 
     def vector_checks(self, encode: neighbours.Encode | None = None) -> Iterator[neighbours.VectorCheck]:
         """Look every passage up by its stored vector, or by the one that `encode` makes of its text."""
@@ -218,8 +212,8 @@ class Index:
             self._passages.upsert(ids=ids[page], embeddings=vectors[page], metadatas=metadatas[page])
         self._papers.upsert(
             ids=[p.id for p in papers],
-            embeddings=[_point(p.id) for p in papers],
-            metadatas=[{"paper": p.model_dump_json()} for p in papers],
+            embeddings=[stored_paper.point(p.id) for p in papers],
+            metadatas=[stored_paper.to_metadata(p) for p in papers],
         )
         if stale:
             self._passages.delete(ids=sorted(stale))
@@ -234,7 +228,7 @@ class Index:
         """Replace the fields of papers whose abstract is unchanged; nothing is encoded."""
         for begin in range(0, len(papers), PAGE):
             page = papers[begin : begin + PAGE]
-            self._papers.update(ids=[p.id for p in page], metadatas=[{"paper": p.model_dump_json()} for p in page])
+            self._papers.update(ids=[p.id for p in page], metadatas=[stored_paper.to_metadata(p) for p in page])
 
     def remove(self, ids: Sequence[str]) -> None:
         """Remove papers, then their passages."""
@@ -294,13 +288,3 @@ class Index:
 def in_order_of_sources(papers: Iterable[Paper]) -> list[Paper]:
     """Papers as their lists have them."""
     return sorted(papers, key=lambda p: [(s.file, s.position) for s in p.sources])
-
-
-def _point(paper_id: str) -> list[float]:
-    """A point on the unit circle. Chroma wants a vector of every record, but papers are found by their passages."""
-    angle = int.from_bytes(hashlib.sha256(paper_id.encode()).digest()[:4]) / 2**32 * math.tau
-    return [math.cos(angle), math.sin(angle)]
-
-
-def _papers(page: Any) -> list[Paper]:
-    return [Paper.model_validate_json(str(metadata["paper"])) for metadata in page["metadatas"]]

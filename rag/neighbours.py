@@ -70,6 +70,16 @@ def _one_by_one(passages: Any, query: Vector, count: int, where: dict[str, Any])
     return [(from_metadata(page["metadatas"][i]), float(cosines[i])) for i in order]
 
 
+def paper_vectors(passages: Any, paper_ids: Sequence[str]) -> dict[str, Vector]:
+    """Return the unit vector of the mean of each paper's passages, shape (dimension,)."""
+    page = passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=["metadatas", "embeddings"])
+    sums: dict[str, Vector] = {}
+    for metadata, row in zip(page["metadatas"], page["embeddings"], strict=True):
+        own = str(metadata["paper_id"])
+        sums[own] = sums.get(own, 0) + np.asarray(row, dtype=np.float32)
+    return {i: total / np.maximum(np.linalg.norm(total), 1e-12) for i, total in sums.items()}
+
+
 def vector_checks(passages: Any, encode: Encode | None = None) -> Iterator[VectorCheck]:
     """Look every passage up by its stored vector, or by the one that `encode` makes of its text."""
     total = int(passages.count())

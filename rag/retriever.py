@@ -24,6 +24,9 @@ from rag.schema import Paper
 from rag.stored_passage import StoredPassage, paper_version
 from rag.text import CJK, search_text, terms
 
+Weights = tuple[float, float, float]
+Candidates = dict[str, tuple[Paper, list[StoredPassage]]]  # by paper id
+
 FIRST_WEIGHTS = (1.0, 1.0, 2.0)  # of passage, sentence and BM25 for the papers that the query is moved towards
 WEIGHTS = (1.0, 1.0, 1.5)
 FEEDBACK = 3  # papers
@@ -110,45 +113,44 @@ class Retriever:
         depth = max(CANDIDATES, 2 * top_k)
         nearest = self.index.nearest_passages(query, depth, within)
         found = self._candidates([*(p.passage.paper_id for p, _ in nearest), *best_lexical, *also])
-        first = self._scored(found, query, nearest, lexical, FIRST_WEIGHTS)
-        wider = self._widened(query, first[:FEEDBACK])
+        hits = self._likened(found, query, nearest, lexical)
+        wider = self._widened(query, _ranked(hits, FIRST_WEIGHTS)[:FEEDBACK])
         further = self.index.nearest_passages(wider, depth, within)
-        new = [p.passage.paper_id for p, _ in further if p.passage.paper_id not in found]
-        found |= self._candidates(new)
-        final = {h.paper.id: h.score for h in self._scored(found, wider, further, lexical, WEIGHTS)}
+        new = self._candidates([p.passage.paper_id for p, _ in further if p.passage.paper_id not in found])
+        hits += self._likened(new, query, nearest, lexical)
         # The order is that of the second round; what else is said of a paper is its likeness to the question itself.
-        hits = self._scored(found, query, nearest, lexical, WEIGHTS)
-        return sorted((replace(h, score=final[h.paper.id]) for h in hits), key=lambda h: (-h.score, h.paper.id))
+        second = _ranked(self._likened(found | new, wider, further, lexical), WEIGHTS)
+        own = {h.paper.id: h for h in hits}
+        return [replace(own[h.paper.id], score=h.score) for h in second]
 
-    def _candidates(self, ids: Sequence[str]) -> dict[str, tuple[Paper, list[StoredPassage]]]:
-        """Papers with their passages, each once."""
-        papers = self.index.papers(list(dict.fromkeys(ids)))
+    def _candidates(self, ids: Sequence[str]) -> Candidates:
+        """Papers with the passages of their present text."""
+        papers = self.index.papers(ids)
         passages = self.index.passages(list(papers))
-        return {i: (paper, passages[i]) for i, paper in papers.items()}
+        found = {}
+        for i, paper in papers.items():
+            version = paper_version(paper.abstract)  # a newer text of the paper may be being written
+            found[i] = (paper, [stored for stored in passages[i] if stored.version == version])
+        return found
 
-    def _scored(
+    def _likened(
         self,
-        found: Mapping[str, tuple[Paper, list[StoredPassage]]],
+        found: Candidates,
         query: Vector,
         nearest: Sequence[tuple[StoredPassage, float]],
         lexical: Mapping[str, float],
-        weights: tuple[float, float, float],
     ) -> list[PaperHit]:
-        """The candidates by their fused scores for a query, best first."""
+        """The candidates with their likeness to a query, not yet fused."""
         dense: dict[str, float] = {}
         for stored, cosine in nearest:
             dense[stored.passage.paper_id] = max(cosine, dense.get(stored.passage.paper_id, -1.0))
         hits = []
         for i, (paper, passages) in found.items():
-            sentences = self._sentences(paper, passages, query)
+            sentences = self._sentences(passages, query)
             best = max((s.cosine for s in sentences), default=0.0)
             # A paper that only the keywords found has no passage cosine; the mean of its sentences stands near it.
             hits.append(PaperHit(paper, 0.0, dense.get(i, _mean(sentences)), best, lexical.get(i, 0.0), sentences))
-        if not hits:
-            return []
-        fused = _fuse(np.array([(h.dense, h.sentence, h.lexical) for h in hits], dtype=np.float64), weights)
-        scored = [replace(h, score=float(score)) for h, score in zip(hits, fused, strict=True)]
-        return sorted(scored, key=lambda h: (-h.score, h.paper.id))
+        return hits
 
     def _widened(self, query: Vector, best: Sequence[PaperHit]) -> Vector:
         """The query moved towards the best papers of a first round."""
@@ -167,12 +169,9 @@ class Retriever:
         latin = " ".join(re.findall(r"[A-Za-z0-9][\w.@%+'/-]*", CJK.sub(" ", question)))
         return latin or question
 
-    def _sentences(self, paper: Paper, passages: list[StoredPassage], query: Vector) -> list[SentenceHit]:
+    def _sentences(self, passages: list[StoredPassage], query: Vector) -> list[SentenceHit]:
         result = []
-        version = paper_version(paper.abstract)
         for stored in passages:
-            if stored.version != version:
-                continue  # a newer text of the paper is being written
             cosines = self.index.sentence_vectors(stored) @ query
             spans = stored.passage.sentences
             result += [SentenceHit(s.start, s.end, float(c)) for s, c in zip(spans, cosines, strict=True)]
@@ -193,7 +192,16 @@ def _mean(sentences: list[SentenceHit]) -> float:
     return sum(s.cosine for s in sentences) / len(sentences) if sentences else 0.0
 
 
-def _fuse(scores: NDArray[np.float64], weights: tuple[float, float, float]) -> NDArray[np.float64]:
+def _ranked(hits: Sequence[PaperHit], weights: Weights) -> list[PaperHit]:
+    """The hits with their fused scores, best first."""
+    if not hits:
+        return []
+    fused = _fuse(np.array([(h.dense, h.sentence, h.lexical) for h in hits], dtype=np.float64), weights)
+    scored = [replace(h, score=float(score)) for h, score in zip(hits, fused, strict=True)]
+    return sorted(scored, key=lambda h: (-h.score, h.paper.id))
+
+
+def _fuse(scores: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:
     """Min-max normalise the columns (passage, sentence, BM25), add them with the weights; the result is 0 to 1."""
     low, high = scores.min(axis=0), scores.max(axis=0)
     low[2] = 0.0  # BM25 has a true zero: no word in common

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import subprocess
 import sys
 import tempfile
 import time
@@ -27,6 +26,7 @@ from scipy.stats import bootstrap
 
 import ingest
 from eval import beir, ranking
+from eval.benchmarks.ingest import printed
 from rag.encoder import Encoder
 from rag.index import Index
 from rag.retriever import Retriever
@@ -55,16 +55,14 @@ def main() -> None:
     encoder = Encoder()
     with _index(args.beir_dir / "corpus.jsonl", args.index, encoder) as index:
         ours, times = confer(judged, index, encoder)
-    usual = plain(judged, args.beir_dir / "corpus.jsonl", encoder)
+    usual = plain(judged, encoder)
     rows = [
         {"query": q, "confer": _figures(ours[q], gains), "plain": _figures(usual[q], gains)}
         for q, gains in judged.relevant.items()
     ]
     result = {"queries": len(rows), **summary(rows), "query_ms_p50": round(1000 * statistics.median(times), 1)}
     if args.baseline:
-        command = [args.baseline_python, str(args.baseline), str(args.beir_dir)]
-        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        result["baseline"] = json.loads(printed.strip().splitlines()[-1])
+        result["baseline"] = printed([args.baseline_python, str(args.baseline), str(args.beir_dir)])
     if args.per_query:
         args.per_query.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     text = json.dumps({**result, "measured": time.strftime("%Y-%m-%d")})
@@ -99,12 +97,10 @@ def confer(judged: beir.Beir, index: Index, encoder: Encoder) -> tuple[dict[str,
     return found, times
 
 
-def plain(judged: beir.Beir, corpus: Path, encoder: Encoder) -> dict[str, list[str]]:
+def plain(judged: beir.Beir, encoder: Encoder) -> dict[str, list[str]]:
     """The same with one vector a document."""
-    records = [json.loads(line) for line in corpus.read_text(encoding="utf-8").split("\n") if line.strip()]
-    texts = [f"{record.get('title') or ''}. {record['text']}".strip(". ") for record in records]
     vectors = np.asarray(
-        encoder.model.encode(texts, normalize_embeddings=True, show_progress_bar=False), dtype=np.float32
+        encoder.model.encode(judged.texts, normalize_embeddings=True, show_progress_bar=False), dtype=np.float32
     )
     queries = encoder.encode_queries(list(judged.queries.values()))
     order = np.argsort(-(queries @ vectors.T), axis=1, kind="stable")[:, :DEPTH]

@@ -46,7 +46,8 @@ def read(file: ListFile) -> Iterator[RawRecord]:
     """Yield a record a row. Raises ReadError where no column holds abstracts."""
     layout = _layout(file)
     if layout is None:
-        names = _first_row(file.head_lines)
+        # What stands where a header should, cut where that gives most cells.
+        names = max((_cells(file.head_lines, 0, delimiter) for delimiter in DELIMITERS), key=len)
         raise ReadError(by_names.missing_abstract(names, file.fields))
     if not by_names.knows(layout.names, file.fields):
         raise ReadError(by_names.missing_abstract(layout.names, file.fields))
@@ -118,12 +119,6 @@ def _without_abstract(lines: list[str]) -> _Layout | None:
             if len(known_names(cells)) > 1:
                 return _Layout(index + 1, delimiter, cells)
     return None
-
-
-def _first_row(lines: list[str]) -> list[str]:
-    """What stands where a header should, cut where it gives most cells."""
-    rows = [_cells(lines, index, d) for index in range(min(len(lines), 1)) for d in DELIMITERS]
-    return max(rows, key=len, default=[])
 
 
 def _cells(lines: list[str], index: int, delimiter: str) -> list[str]:

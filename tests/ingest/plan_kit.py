@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ingest.files import reject
+from ingest.findings import reject
 from ingest.gather import Gathered, cleaned, item_of
 from ingest.identity import words
 from ingest.job import coverage

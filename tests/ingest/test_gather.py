@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from ingest_kit import ABSTRACTS, write
 
 from ingest import suspicion
-from ingest.files import LISTED, source_name
+from ingest.files import source_name
+from ingest.findings import LISTED
 from ingest.gather import LONGEST, Gathered, cleaned, gather
 from ingest.identity import words
 from ingest.readers import RawRecord

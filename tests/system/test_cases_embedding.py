@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cases_kit import ABSTRACTS, CLOSED_PORT, MOSS, ROOT, confer_cut_off, invented, listing, write
-from cli_kit import confer, one_line  # fmt: skip
+from cli_kit import confer, one_line
 
 import ingest
 from rag import Assistant, Encoder, Settings

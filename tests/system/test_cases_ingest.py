@@ -30,7 +30,7 @@ from cases_kit import (
     write,
     write_json,
 )
-from cli_kit import confer  # fmt: skip
+from cli_kit import confer
 
 import ingest
 from ingest.clean import clean_abstract

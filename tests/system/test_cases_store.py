@@ -31,7 +31,7 @@ from cases_kit import (
     write,
     write_json,
 )
-from cli_kit import Done, confer, one_line  # fmt: skip
+from cli_kit import Done, confer, one_line
 
 import ingest
 from ingest import writing

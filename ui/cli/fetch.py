@@ -13,6 +13,7 @@ import typer
 
 from rag.errors import ConferError
 from ui.cli.options import JsonOption
+from ui.wording import counted
 
 if TYPE_CHECKING:
     from ingest.fetch import Fetched
@@ -51,7 +52,7 @@ def fetch_command(
 
 
 def _told(done: Fetched) -> Iterator[str]:
-    papers = "1 paper" if done.papers == 1 else f"{done.papers:,} papers"
+    papers = counted(done.papers, "paper")
     if done.found:
         yield f"{done.file} is complete already: {papers} from {done.source}. --again fetches them anew."
         return

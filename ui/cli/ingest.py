@@ -14,6 +14,7 @@ from rag.errors import ConferError, NothingWrittenError, UsageError
 from rag.schema import Finding, IngestReport
 from rag.settings import Settings
 from ui.cli.options import IndexOption, JsonOption, settings_with
+from ui.wording import counted
 
 SHOWN = 20  # findings of a kind
 
@@ -29,10 +30,7 @@ def ingest_command(
     prune: Annotated[bool, typer.Option("--prune", help="remove papers that these files no longer hold")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="write nothing when any record is rejected")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="say what would happen, and write nothing")] = False,
-    watch: Annotated[
-        bool,
-        typer.Option("--watch", help="stay, follow the files as they change, and prune"),
-    ] = False,
+    watch: Annotated[bool, typer.Option("--watch", help="stay, follow the files as they change, and prune")] = False,
     fields: Annotated[
         list[str] | None,
         typer.Option("--map", help="what these files call a field: abstract=summary", metavar="F=NAME"),
@@ -155,11 +153,6 @@ def report_lines(report: IngestReport, index: Path) -> list[str]:
     if report.skipped:
         lines.append(f"{len(report.skipped)} hidden, temporary or program files skipped.")
     return lines
-
-
-def counted(number: int, what: str) -> str:
-    """`1 paper`, `2 papers`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _findings(kind: str, findings: Sequence[Finding]) -> list[str]:

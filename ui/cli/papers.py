@@ -12,8 +12,9 @@ import typer
 
 from rag.errors import UsageError
 from rag.schema import Paper
-from ui.cli.ingest import counted, report_lines
+from ui.cli.ingest import report_lines
 from ui.cli.options import IndexOption, JsonOption, WhereOption, settings_with
+from ui.wording import counted
 
 VENUE_SHOWN = 40  # characters of a venue
 
@@ -68,18 +69,15 @@ def remove_command(
     chosen = as_filter(where)
     folder = settings_with(index=index).index
     Index.open(folder).close()  # a missing index is said before a lock file is made
-    with writer_lock(folder):
-        store = Index.open(folder)
+    with writer_lock(folder), closing(Index.open(folder)) as store:
         ids = store.select(chosen) if chosen is not None else ids or []
         known = store.papers(ids)
         unknown = [i for i in ids if i not in known]
         if unknown:
-            store.close()
             raise UsageError(f"no paper {', '.join(unknown)} in {folder}; nothing was removed")
         if known:
             store.remove(list(known))
             store.commit()
-        store.close()
     if not known:
         print(f"no paper of the index meets the filter {chosen}; nothing was removed", file=sys.stderr)
     for paper in known.values():

@@ -9,14 +9,10 @@ from rag.llm import parse_spec
 from rag.schema import Finding, IngestReport
 from ui.web.markup import escape
 from ui.web.session import Conversation
+from ui.wording import counted
 
 FINDINGS = 20  # shown; the rest is counted
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})
-
-
-def papers_count(count: int) -> str:
-    """`1 paper`, `2,000 papers`."""
-    return f"{count:,} paper{'' if count == 1 else 's'}"
 
 
 def engine_text(engine: str) -> str:
@@ -31,7 +27,7 @@ def engine_text(engine: str) -> str:
 
 def head_html(engine: str, count: int, *, sample: bool) -> str:
     """Return the head of the page: its name, how many papers it answers over, and who writes."""
-    what = f"{papers_count(count)}{' · bundled sample list' if sample else ''}"
+    what = f"{counted(count, 'paper')}{' · bundled sample list' if sample else ''}"
     writes = escape(engine_text(engine))
     return (
         '<header class="cf-head"><h1>Confer</h1><p class="cf-facts">'
@@ -52,7 +48,7 @@ def welcome_html(count: int, examples: Sequence[str]) -> str:
     )
     shown = f'<ul class="cf-examples" aria-label="Example questions">{items}</ul>' if items else ""
     return (
-        f'<div class="cf-welcome"><h2>Ask {papers_count(count)}.</h2><p>Every sentence of an answer points to the '
+        f'<div class="cf-welcome"><h2>Ask {counted(count, "paper")}.</h2><p>Every sentence of an answer points to the '
         f"words of an abstract that carry it. Where the papers do not say, Confer says so.</p>{shown}</div>"
     )
 
@@ -87,7 +83,7 @@ def progress_html(name: str, done: int, todo: int) -> str:
     if not todo:
         text, bar = f"Reading {escape(name)}…", "<progress></progress>"
     else:
-        text = f"Adding {done:,} of {papers_count(todo)}…"
+        text = f"Adding {done:,} of {counted(todo, 'paper')}…"
         bar = f'<progress value="{done}" max="{todo}"></progress>' if done else "<progress></progress>"
     return f'<div class="cf-report" role="status"><p>{text}</p>{bar}</div>'
 

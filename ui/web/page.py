@@ -20,6 +20,7 @@ from ui.sample import holds_sample
 from ui.web import examples, frame, render, sources, uploads
 from ui.web.asking import Run
 from ui.web.session import Conversation, Session, Turn
+from ui.wording import counted
 
 log = logging.getLogger(__name__)
 
@@ -136,13 +137,13 @@ class Page:
         for batch in run.batches():
             for event in batch:
                 if isinstance(event, Retrieved):
-                    status = f"Reading {frame.papers_count(len(event.papers))}…"
+                    status = f"Reading {counted(len(event.papers), 'paper')}…"
                 elif isinstance(event, Token):
                     turn.draft += event.text
                     status = "Writing…"
                 elif isinstance(event, SentenceChecked):
                     checked += 1
-                    status = f"Checked {checked} sentence{'' if checked == 1 else 's'} against the abstracts…"
+                    status = f"Checked {counted(checked, 'sentence')} against the abstracts…"
                 elif isinstance(event, Answered):
                     turn.answer = event.answer
                     return

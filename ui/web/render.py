@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rag.schema import Answer, AnswerSentence, Verdict
 from ui.web.markup import escape, prose
 from ui.web.session import Turn
+from ui.wording import counted
 
 LEAD = re.compile(r"\s*(?:- (?P<lead>.+) — )?")
 TIE = "\u202f"  # a narrow space that keeps a marker on its sentence's line; beside a button the usual one does not
@@ -142,7 +143,7 @@ def _notes(answer: Answer) -> str:
 
 def _foot(answer: Answer, number: int) -> str:
     count = len(answer.citations)
-    sources = f"{count} source{'' if count == 1 else 's'}"
+    sources = counted(count, "source")
     sure = f"confidence {answer.confidence:.0%}"
     return (
         f'<p class="cf-foot"><button type="button" class="cf-link" data-turn="{number}" data-source="">{sources}'
