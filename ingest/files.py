@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from ingest.findings import reject
+from rag.chroma import has_database
 from rag.errors import UsageError
 from rag.schema import IngestReport
 
@@ -19,7 +20,6 @@ PROGRAM = re.compile(
     r".*\.(?:py|ipynb|m?js|tsx?|jsx|[ch]|cc|[ch]pp|java|rs|go|rb|php|pl|r|jl|sh|bat|ps1|css|toml|ini|cfg|ya?ml|lock|log)",
     re.IGNORECASE,
 )
-INDEX_MARK = Path("chroma") / "chroma.sqlite3"  # a folder that holds this is an index, not a folder of lists
 NOWHERE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
@@ -104,7 +104,7 @@ def _passed_over(folder: Path) -> bool:
     if TEMPORARY.fullmatch(folder.name):
         return True
     try:
-        return (folder / INDEX_MARK).is_file()
+        return has_database(folder)
     except OSError:  # it cannot be listed either, which is said then
         return False
 

@@ -68,7 +68,7 @@ def run(
         _fail_early(roots, gathered, report, strict)
         if store is None and not dry_run:
             encoder = _encoder(encoder, settings)
-            store = stack.enter_context(_created(folder, encoder))
+            store = stack.enter_context(_created(folder, encoder, settings.chroma_url))
             known = Known(store.each_paper())  # another process may have been quicker
         covered = coverage(gathered, [(names or {}).get(r) or source_name(r) for r in roots] if prune else [])
         merger = Merger(spool, store.papers if store else lambda _: {}, covered)
@@ -141,7 +141,7 @@ def _opened(folder: Path, encoder: Encoder | None) -> Iterator[Index]:
 
 
 @contextmanager
-def _created(folder: Path, encoder: Encoder) -> Iterator[Index]:
+def _created(folder: Path, encoder: Encoder, server: str) -> Iterator[Index]:
     """A new index, locked; or the one that another process has made meanwhile."""
     # Whatever can fail does so before there is a folder.
     passport = passport_of(encoder)
@@ -153,7 +153,7 @@ def _created(folder: Path, encoder: Encoder) -> Iterator[Index]:
             store.check_encoder(encoder)
         else:
             try:
-                store = Index.create(folder, passport)
+                store = Index.create(folder, passport, server=server)
             except Exception as error:
                 _raise_for_store(folder, error, "nothing is in it; the same command again begins anew")
                 raise

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 
 from ingest import chunking
@@ -10,12 +13,13 @@ from ingest.known import Known
 from ingest.labels import label
 from ingest.merge import Merger
 from ingest.plan import Plan
-from rag.encoder import Encoder
+from rag.encoder import EncodedPassage, Encoder
 from rag.index import Index
 from rag.schema import Paper, Passage
 from rag.text import search_text
 
 BATCH = 256  # papers in one write: ten seconds' work, and enough texts to put those of like length together
+AHEAD = 2  # batches that are encoded at a time: one runs out of texts for all cores while the next begins
 
 Text = tuple[str, list[str]]  # a title or nothing, and the sentences
 Progress = Callable[[int, int], None]  # (papers done, papers to do)
@@ -25,22 +29,38 @@ def carry_out(
     plan: Plan, known: Known, merger: Merger, index: Index, encoder: Encoder, progress: Progress | None
 ) -> None:
     """Write what the plan says; what is derived from the papers is brought in step at the end."""
-    total = len(plan.encode)
     if progress:
-        progress(0, total)
-    for begin in range(0, total, BATCH):
-        batch = [new for _, _, new in merger.merged(plan.encode[begin : begin + BATCH])]
-        # Labels are given in the order of the list, so that a run that is finished later gives the same ones.
-        batch = [p if p.label else labelled(p, known.labels) for p in batch]
-        told = partial(_tell, progress, begin, len(batch), total) if progress else None
-        plan.report.encoded += _write(batch, index, encoder, told)
-        plan.written += len(batch)
+        progress(0, len(plan.encode))
+    _add(plan, known, merger, index, encoder, progress)
     for begin in range(0, len(plan.update), BATCH):
         index.update([new for _, _, new in merger.merged(plan.update[begin : begin + BATCH])])
     index.remove(plan.remove)
     # A run that died before its commit left papers behind that nothing derived knows of yet.
     if plan.encode or plan.update or plan.remove or not index.is_settled():
         index.commit()
+
+
+def _add(plan: Plan, known: Known, merger: Merger, index: Index, encoder: Encoder, progress: Progress | None) -> None:
+    """Encode and add papers. While one batch is encoded the next is made ready, and the one before it is written."""
+    total = len(plan.encode)
+    waiting: deque[_Batch] = deque()
+    with ThreadPoolExecutor(AHEAD, "confer-batch") as pool:
+        for begin in range(0, total, BATCH):
+            papers = [new for _, _, new in merger.merged(plan.encode[begin : begin + BATCH])]
+            # Labels are given in the order of the list, so that a run that is finished later gives the same ones.
+            papers = [p if p.label else labelled(p, known.labels) for p in papers]
+            told = partial(_tell, progress, begin, len(papers), total) if progress else None
+            waiting.append(_begun(papers, encoder, pool, told))
+            if len(waiting) == AHEAD:
+                _finish(waiting.popleft(), plan, index)
+        for batch in waiting:
+            _finish(batch, plan, index)
+
+
+def _finish(batch: _Batch, plan: Plan, index: Index) -> None:
+    """Wait for a batch, and add it to the index."""
+    plan.report.encoded += batch.add_to(index)
+    plan.written += len(batch.papers)
 
 
 def _tell(progress: Progress, begin: int, papers: int, total: int, passages_done: float) -> None:
@@ -50,10 +70,11 @@ def _tell(progress: Progress, begin: int, papers: int, total: int, passages_done
 
 def rewrite(papers: Sequence[Paper], index: Index, encoder: Encoder) -> None:
     """Encode papers of the index anew, with new entries in the vector index."""
-    for begin in range(0, len(papers), BATCH):
-        batch = papers[begin : begin + BATCH]
-        index.drop_passages([p.id for p in batch])
-        _write(batch, index, encoder)
+    with ThreadPoolExecutor(1, "confer-batch") as pool:
+        for begin in range(0, len(papers), BATCH):
+            batch = papers[begin : begin + BATCH]
+            index.drop_passages([p.id for p in batch])
+            _begun(batch, encoder, pool).add_to(index)
     index.commit()
 
 
@@ -62,13 +83,29 @@ def labelled(paper: Paper, taken: set[str]) -> Paper:
     return paper.model_copy(update={"label": label(paper.abstract, paper.title, taken)})
 
 
-def _write(batch: Sequence[Paper], index: Index, encoder: Encoder, told: Callable[[float], None] | None = None) -> int:
-    """Encode papers and put them into the index; returns the number of passages."""
-    cut = [_cut(paper, encoder) for paper in batch]
+@dataclass(frozen=True)
+class _Batch:
+    """Papers that are being encoded."""
+
+    papers: Sequence[Paper]
+    passages: list[list[Passage]]
+    encoded: Future[list[EncodedPassage]]
+
+    def add_to(self, index: Index) -> int:
+        """Put the papers into the index once they are encoded; returns the number of passages."""
+        encoded = self.encoded.result()
+        index.add(self.papers, self.passages, encoded)
+        return len(encoded)
+
+
+def _begun(
+    papers: Sequence[Paper], encoder: Encoder, pool: ThreadPoolExecutor, told: Callable[[float], None] | None = None
+) -> _Batch:
+    """Cut papers into passages and have them encoded."""
+    cut = [_cut(paper, encoder) for paper in papers]
     texts = [text for _, own in cut for text in own]
-    encoded = encoder.encode_passages(texts, progress=(lambda done: told(done / len(texts))) if told else None)
-    index.add(batch, [passages for passages, _ in cut], encoded)
-    return len(encoded)
+    progress = (lambda done: told(done / len(texts))) if told else None
+    return _Batch(papers, [own for own, _ in cut], pool.submit(encoder.encode_passages, texts, progress=progress))
 
 
 def _cut(paper: Paper, encoder: Encoder) -> tuple[list[Passage], list[Text]]:

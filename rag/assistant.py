@@ -8,19 +8,19 @@ import time
 from collections.abc import AsyncIterator, Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
 
 from rag import conversation
-from rag.citing import BY_MODEL, NOT_CLOSE, answer_from, refusal
+from rag.citing import BY_MODEL, answer_from, refusal
 from rag.composer import Draft, compose
-from rag.confidence import ABSENT, confidence, says_nothing_of, threshold
+from rag.confidence import threshold
 from rag.conversation import Standalone
 from rag.encoder import Encoder
 from rag.errors import ConferError, LLMError, UsageError
-from rag.evidence import ScoredSentence, score_sentences
+from rag.explain import explanations
 from rag.filters import Filter, Where, as_filter
+from rag.finder import Finder, Found
 from rag.generator import choose_quotes, messages, stream_reply
 from rag.grounding import Grounding
 from rag.index import Index, in_order_of_sources
@@ -29,26 +29,22 @@ from rag.llm import check_spec, open_llm, parse_spec
 from rag.questions import analyse, check_question
 from rag.reply import Reply
 from rag.reranker import Reranker
-from rag.retriever import PaperHit, Ranking, Retriever
-from rag.schema import Answer, Answered, AnswerSentence, Event, Paper, Retrieved, SentenceChecked, Token, Verdict
+from rag.retriever import PaperHit, Retriever
+from rag.schema import (
+    Answer,
+    Answered,
+    AnswerSentence,
+    Event,
+    Explanation,
+    Paper,
+    Retrieved,
+    SentenceChecked,
+    Token,
+    Verdict,
+)
 from rag.settings import Settings
 
 History = Sequence[Answer | str]
-
-
-@dataclass(frozen=True)
-class Found:
-    """What was found for a question: papers, their sentences best first, and the confidence that they answer.
-
-    `reason` is why the papers do not say, should the confidence be too low; the papers `nearest` are named then.
-    """
-
-    hits: list[PaperHit]
-    nearest: list[PaperHit]
-    reason: str
-    scored: list[ScoredSentence]
-    confidence: float
-    timings: dict[str, float]
 
 
 class Assistant:
@@ -117,7 +113,11 @@ class Assistant:
         question = check_question(question, self.settings.max_question_chars)
         count, chosen = self._papers_wanted(top_k), as_filter(where)
         with self._live.reading() as index:
-            return self._retriever(index).search(question, count, where=chosen)
+            return self._finder(index).retriever.search(question, count, where=chosen)
+
+    def explain(self, question: str, top_k: int | None = None, *, where: Where = None) -> list[Explanation]:
+        """Why `search` finds what it finds: ranks and scores by each signal, shared words, the best sentence."""
+        return explanations(question, self.search(question, top_k, where=where))
 
     def ask(self, question: str, history: History = (), *, top_k: int | None = None, where: Where = None) -> Answer:
         """Answer a question; `history` holds the earlier answers (or just their questions), oldest first.
@@ -171,32 +171,27 @@ class Assistant:
         yield Retrieved(papers=[h.paper for h in found.hits])
         if not found.scored or found.confidence < refuse_below:
             answer = refusal(
-                question, asked.text, found.nearest, found.confidence, engine=self.engine, reason=found.reason
+                question,
+                asked.text,
+                found.nearest,
+                found.confidence,
+                engine=self.engine,
+                notices=found.notices,
+                reason=found.reason,
             )
         else:
             answer = yield from self._answer(question, asked, found)
         timings = {**found.timings, "total": time.perf_counter() - started}
-        yield Answered(answer=answer.model_copy(update={"timings": {k: round(v, 4) for k, v in timings.items()}}))
+        where = None if found.where is None else str(found.where)
+        told = {"timings": {k: round(v, 4) for k, v in timings.items()}, "where": where}
+        yield Answered(answer=answer.model_copy(update=told))
 
     def _find(self, asked: Standalone, count: int, where: Filter | None) -> Found:
-        """Retrieve, score the sentences, and say how likely it is that they answer."""
-        started = time.perf_counter()
         with self._live.reading() as index:
-            ranking = self._retriever(index).ranking(asked.search, count, also=asked.paper_ids, where=where)
-            lexical = index.lexical
-            reason = _reason(ranking, where, len(index))
-        hits = ranking.hits
-        retrieved = time.perf_counter()
-        focus = analyse(asked.focus)
-        scored = score_sentences(focus, hits, lexical)
-        sure = confidence(focus, hits, scored, lexical)
-        if scored and asked.search != asked.focus and says_nothing_of(focus, scored[0].hit.paper):
-            sure = min(sure, ABSENT)
-        timings = {"retrieval": retrieved - started, "evidence": time.perf_counter() - retrieved}
-        return Found(hits, hits or ranking.below, reason, scored, sure, timings)
+            return self._finder(index).find(asked, count, where)
 
-    def _retriever(self, index: Index) -> Retriever:
-        return Retriever(index, self.encoder, self.reranker)
+    def _finder(self, index: Index) -> Finder:
+        return Finder(Retriever(index, self.encoder, self.reranker), question_filters=self.settings.question_filters)
 
     @property
     def engine(self) -> str:
@@ -204,7 +199,7 @@ class Assistant:
         return self.spec.text if self.spec else "extractive"
 
     def _answer(self, question: str, asked: Standalone, found: Found) -> Generator[Event, None, Answer]:
-        notices: list[str] = []
+        notices = list(found.notices)
         if self.spec is not None:
             try:
                 return (yield from self._generate(question, asked, found))
@@ -233,10 +228,12 @@ class Assistant:
                 found.hits,
                 found.confidence,
                 engine=self.engine,
+                notices=found.notices,
                 usage=reply.usage,
                 reason=BY_MODEL,
             )
-        notices = ["The language model's reply was cut off at its token limit."] if reply.truncated else []
+        cut = ["The language model's reply was cut off at its token limit."] if reply.truncated else []
+        notices = [*found.notices, *cut]
         grounding = Grounding(self.encoder, found.scored)
         drafts: list[Draft] = []
         for sentence in reply.sentences:
@@ -262,14 +259,3 @@ class Assistant:
         if top_k is not None and top_k < 1:
             raise UsageError(f"top_k is {top_k}; at least one paper must be allowed")
         return top_k or self.settings.top_k
-
-
-def _reason(ranking: Ranking, where: Filter | None, papers: int) -> str:
-    """Why the papers do not say, if they should not."""
-    if ranking.hits:
-        return NOT_CLOSE if where is None else f"{NOT_CLOSE[:-1]}, among the papers that meet the filter {where}."
-    if not papers:
-        return "The index holds no papers yet."
-    if ranking.below:
-        return "The reranker found no paper that answers this."
-    return f"No paper of the index meets the filter {where}."

@@ -79,6 +79,7 @@ def refusal(
     *,
     engine: str,
     usage: Usage | None = None,
+    notices: Sequence[str] = (),
     reason: str = NOT_CLOSE,
 ) -> Answer:
     """Say that the papers do not say, why, and which came nearest; without any paper only why."""
@@ -91,5 +92,6 @@ def refusal(
         nearest=[h.paper for h in hits[:NEAREST]],
         confidence=round(confidence, 4),
         engine=engine,
+        notices=list(notices),
         usage=usage or Usage(),
     )

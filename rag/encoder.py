@@ -6,6 +6,7 @@ encoding each sentence again), and encoded one by one where it does not.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.resources
 import json
@@ -208,19 +209,34 @@ def _batches(lengths: list[int]) -> list[list[int]]:
     return batches
 
 
+_starting = threading.Lock()
+
+
 def _on_all_cores(encode: Callable[[list[int]], None], batches: list[list[int]]) -> None:
     """Encode batches side by side, each on one core: a fifth faster than one batch after the other on all of them."""
-    import torch
-
-    cores = min(torch.get_num_threads(), len(batches))
-    if cores == 1:
+    with _starting:
+        cores = _cores()
+    if cores is None or len(batches) == 1:
         for batch in batches:
             encode(batch)
         return
-    # The number of threads is a property of the thread that sets it.
-    with ThreadPoolExecutor(cores, "confer-encode", initializer=torch.set_num_threads, initargs=(1,)) as pool:
-        for _ in pool.map(encode, batches):
-            pass
+    for _ in cores.map(encode, batches):
+        pass
+
+
+@functools.cache
+def _cores() -> ThreadPoolExecutor | None:
+    """A thread a core, shared by all that is encoded: where one set of texts runs out, the next begins.
+
+    None where there is one core only.
+    """
+    import torch
+
+    count = torch.get_num_threads()
+    if count == 1:
+        return None
+    # The number of threads is a property of the thread that sets it, and of those that start after.
+    return ThreadPoolExecutor(count, "confer-encode", initializer=torch.set_num_threads, initargs=(1,))
 
 
 def _join(prefix: str, title: str, sentences: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:
@@ -242,13 +258,18 @@ def _pool(tokens: Vector, offsets: NDArray[np.int64], spans: list[tuple[int, int
     return _unit(np.stack(rows)) if rows else np.empty((0, tokens.shape[-1]), dtype=np.float32)
 
 
-def _load(folder: Path) -> Any:
-    # The folder is there, so nothing is to be asked of the hub; its client is told so before it is imported.
+def without_hub() -> None:
+    """Make ready to load a model that is here: the hub is not asked, and its client must know before its import."""
     os.environ.setdefault("HF_HUB_OFFLINE", "1")
     import transformers.utils.logging
-    from sentence_transformers import SentenceTransformer
 
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+
+
+def _load(folder: Path) -> Any:
+    without_hub()
+    from sentence_transformers import SentenceTransformer
+
     logging.getLogger("sentence_transformers").setLevel(logging.WARNING)
     try:
         return SentenceTransformer(str(folder), device="cpu", local_files_only=True)

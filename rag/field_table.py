@@ -95,6 +95,10 @@ class FieldTable:
         everyone = np.ones(len(self.ids), dtype=np.bool_)
         return [self.ids[row] for row in np.flatnonzero(self._mask(where, everyone))]
 
+    def values(self, field: str) -> list[str]:
+        """The distinct values of a field (not of the abstract), in the form in which they are compared."""
+        return [str(value) for value in self._columns[field].values]
+
     # -- inside ----------------------------------------------------------------------------------------------------
 
     def _mask(self, where: Filter, among: Mask) -> Mask:

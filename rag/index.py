@@ -14,7 +14,7 @@ from typing import Any, Self
 import numpy as np
 
 from rag import neighbours, stored_paper
-from rag.chroma import open_client
+from rag.chroma import has_database, open_client, use_server
 from rag.derived import Derived
 from rag.encoder import EncodedPassage, Encoder, Vector
 from rag.errors import IndexMissingError, PassportError
@@ -59,9 +59,9 @@ class Index:
     @classmethod
     def open(cls, path: Path) -> Self:
         """Open an existing index; never creates anything. Raises IndexMissingError, PassportError for other spaces."""
-        if not (path / "chroma" / "chroma.sqlite3").is_file():
+        if not has_database(path):
             raise IndexMissingError(f"no index at {path.resolve()}; make one with: confer ingest FILE --index {path}")
-        client = open_client(path / "chroma")
+        client = open_client(path)
         if {"papers", "passages"} - {c.name for c in client.list_collections()}:
             client.close()
             raise IndexMissingError(f"no complete index at {path.resolve()}; run: confer ingest FILE --index {path}")
@@ -75,10 +75,15 @@ class Index:
         return index
 
     @classmethod
-    def create(cls, path: Path, passport: Passport) -> Self:
-        """Create an empty index, or finish one whose creation was cut off: the papers collection comes last."""
+    def create(cls, path: Path, passport: Passport, *, server: str = "") -> Self:
+        """Create an empty index, or finish one whose creation was cut off: the papers collection comes last.
+
+        Its collections are on the Chroma server at the URL `server`, if one is given, else in its folder.
+        """
         path.mkdir(parents=True, exist_ok=True)
-        client = open_client(path / "chroma")
+        if server and not has_database(path):
+            use_server(path, server)
+        client = open_client(path)
         configuration = {"hnsw": {"space": passport.similarity, "ef_search": SEARCH_WIDTH}}
         client.get_or_create_collection("passages", embedding_function=None, configuration=configuration)
         client.create_collection(
@@ -249,7 +254,7 @@ class Index:
         """Bring what is derived in step with the collections: stray passages, keyword index, counts, generation."""
         # Writing has brought the vector index into memory; what follows needs only the records.
         self._chroma.close()
-        self._use(open_client(self.path / "chroma"))
+        self._use(open_client(self.path))
         state = state_of(self.each_paper())
         passages, sentences = sweep(self._passages, state.versions)
         self.passport = self.passport.model_copy(

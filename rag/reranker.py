@@ -6,7 +6,6 @@ logits are always asked for, and the sigmoid is always ours: the threshold means
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from rag.encoder import model_folder
+from rag.encoder import model_folder, without_hub
 from rag.errors import UsageError
 
 DEPTH = 50  # papers that are read, in one batch; more where more are wanted
@@ -65,11 +64,9 @@ def _as_it_is(logits: Any) -> Any:
 
 
 def _load(folder: Path) -> Any:
-    os.environ.setdefault("HF_HUB_OFFLINE", "1")  # the folder is there: nothing is to be asked of the hub
-    import transformers.utils.logging
+    without_hub()
     from sentence_transformers import CrossEncoder
 
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     try:
         return CrossEncoder(str(folder), device="cpu", local_files_only=True)
     except (OSError, ValueError) as error:

@@ -45,7 +45,10 @@ class SentenceHit:
 
 @dataclass(frozen=True)
 class PaperHit:
-    """A found paper with what speaks for it: raw scores (cosines, BM25), and `score`, 0 to 1, the order."""
+    """A found paper with what speaks for it: raw scores (cosines, BM25), and `score`, 0 to 1, the order.
+
+    `ranks` are those of the three raw scores among all candidates, from 1; None where no word is shared.
+    """
 
     paper: Paper
     score: float
@@ -53,6 +56,7 @@ class PaperHit:
     sentence: float
     lexical: float
     sentences: list[SentenceHit]
+    ranks: tuple[int | None, int | None, int | None] = (None, None, None)
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class Retriever:
         hits += self._likened(new, query, nearest, lexical)
         # The order is that of the second round; what else is said of a paper is its likeness to the question itself.
         second = _ranked(self._likened(found | new, wider, further, lexical), WEIGHTS)
-        own = {h.paper.id: h for h in hits}
+        own = {h.paper.id: h for h in _with_ranks(hits)}
         return [replace(own[h.paper.id], score=h.score) for h in second]
 
     def _candidates(self, ids: Sequence[str]) -> Candidates:
@@ -199,6 +203,16 @@ def _ranked(hits: Sequence[PaperHit], weights: Weights) -> list[PaperHit]:
     fused = _fuse(np.array([(h.dense, h.sentence, h.lexical) for h in hits], dtype=np.float64), weights)
     scored = [replace(h, score=float(score)) for h, score in zip(hits, fused, strict=True)]
     return sorted(scored, key=lambda h: (-h.score, h.paper.id))
+
+
+def _with_ranks(hits: Sequence[PaperHit]) -> list[PaperHit]:
+    """The hits with their ranks by each raw score; equal scores share the better rank."""
+    scores = np.array([(h.dense, h.sentence, h.lexical) for h in hits], dtype=np.float64).reshape(len(hits), 3)
+    better = np.stack([np.searchsorted(np.sort(-column), -column) + 1 for column in scores.T], axis=1)
+    return [
+        replace(h, ranks=(int(dense), int(sentence), int(lexical) if h.lexical > 0 else None))
+        for h, (dense, sentence, lexical) in zip(hits, better, strict=True)
+    ]
 
 
 def _fuse(scores: NDArray[np.float64], weights: Weights) -> NDArray[np.float64]:

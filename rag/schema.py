@@ -84,6 +84,27 @@ class Citation(Model):
     evidence: list[Evidence]
 
 
+class Signal(Model):
+    """What one signal says of a paper: its score, and its rank among the candidates (1 is best; None: no match)."""
+
+    score: float
+    rank: int | None
+
+
+class Explanation(Model):
+    """Why a paper was found. `dense` and `sentence` are cosines, `lexical` is BM25; `score` decides the order."""
+
+    paper_id: str
+    label: str
+    position: int = Field(ge=1)
+    score: float
+    dense: Signal
+    sentence: Signal
+    lexical: Signal
+    matched: list[str] = Field(default=[], description="words of the question that the paper has")
+    best: Evidence | None = Field(default=None, description="its sentence nearest to the question")
+
+
 class Verdict(StrEnum):
     """Whether the evidence carries a sentence."""
 
@@ -118,6 +139,8 @@ class Answer(Model):
     refused: bool = False
     refusal_reason: str | None = None
     nearest: list[Paper] = []
+    where: str | None = Field(default=None, description="the filter that the papers had to meet")
+    found: list[Explanation] = Field(default=[], description="why the papers were found, where that was asked for")
     confidence: Unit
     engine: str
     notices: list[str] = []

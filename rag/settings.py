@@ -16,6 +16,10 @@ class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix="CONFER_", extra="forbid", frozen=True)
 
     index: Path = Field(Path(".confer"), description="folder of the index")
+    chroma_url: str = Field(
+        "",
+        description="Chroma server that keeps the papers of a new index, http://HOST:PORT; by default its folder does",
+    )
     encoder: str = Field(
         DEFAULT_ENCODER,
         description="sentence-transformers model, by name or path; the default is bundled and needs no network",
@@ -34,6 +38,9 @@ class Settings(BaseSettings):
     llm_max_tokens: int = Field(400, ge=16, description="longest LLM reply, in tokens")
     llm_context: int = Field(8192, ge=1024, description="context window of the LLM, in tokens")
     top_k: int = Field(6, ge=1, le=200, description="papers that an answer may draw on")
+    question_filters: bool = Field(
+        True, description="read filters from questions: `papers from 2025`, `at ICML`, `papers by NAME`"
+    )
     reranker: str = Field(
         "",
         description="sentence-transformers cross-encoder, by name or path, that reads the question with each of the "

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 
-from rag.schema import Answer, Paper
+from rag.schema import Answer, Explanation, Paper
 from rag.sentences import MATH
 
 WIDTH = 100
@@ -26,10 +27,31 @@ def answer_text(answer: Answer) -> str:
         lines += ["", *_wrap(f"[{citation.marker}] {_name(citation.paper)}", indent="    ")]
         for evidence in (e for e in citation.evidence if e.quote not in said):
             lines += _wrap(f"“{evidence.quote}”", first="    ", indent="    ")
+    lines += _explained(answer.found)
     lines += ["", *(f"Note: {notice}" for notice in answer.notices)]
     verbatim = " (every sentence is quoted as it stands)" if answer.engine == "extractive" and answer.citations else ""
     lines.append(f"{answer.engine}{verbatim} · confidence {answer.confidence:.2f}")
     return _plain_maths("\n".join(lines))
+
+
+def _explained(found: Sequence[Explanation]) -> list[str]:
+    """Why each paper was found: `3. label`, then the signals, the words and the best sentence."""
+    lines = ["", "Why these papers (rank by each signal, with its score):"] if found else []
+    for paper in found:
+        signals = ", ".join(
+            f"{name} {f'#{signal.rank} ({signal.score:.2f})' if signal.rank else '-'}"
+            for name, signal in (
+                ("passage", paper.dense),
+                ("sentence", paper.sentence),
+                ("keywords", paper.lexical),
+            )
+        )
+        lines += _wrap(f"{paper.position}. {paper.label}", indent="   ")
+        lines += _wrap(f"score {paper.score:.2f}: {signals}", first="   ", indent="   ")
+        lines += _wrap(f"shared words: {', '.join(paper.matched) or 'none'}", first="   ", indent="   ")
+        if paper.best:
+            lines += _wrap(f"“{paper.best.quote}”", first="   ", indent="   ")
+    return lines
 
 
 def _plain_maths(text: str) -> str:

@@ -16,6 +16,7 @@ from typing import Any
 from ingest import chunking, clean
 from ingest.identity import content_id
 from ingest.job import passport_of
+from ingest.labels import label
 from rag import evidence
 from rag.encoder import Encoder
 from rag.evidence import ScoredSentence
@@ -52,7 +53,8 @@ class Asked:
 def build(folder: Path, abstracts: Sequence[str], encoder: Encoder) -> Index:
     """Index abstracts as papers without titles."""
     index = Index.create(folder, passport_of(encoder))
-    papers = list({p.id: p for p in (Paper(id=content_id(a), abstract=a, label=a[:20]) for a in abstracts)}.values())
+    taken: set[str] = set()
+    papers = [Paper(id=content_id(a), abstract=a, label=label(a, None, taken)) for a in dict.fromkeys(abstracts)]
     passages = [chunking.passages(p.id, p.abstract, encoder.token_counts, encoder.max_tokens) for p in papers]
     rows = [
         ("", [search_text(p.abstract[s.start : s.end]) for s in passage.sentences])

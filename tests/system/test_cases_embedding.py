@@ -252,7 +252,7 @@ def test_case_49_a_fresh_process_asks_no_hub(tmp_path: Path, encoder: Encoder) -
 
 def test_case_51_cosine_is_what_the_store_computes(index: Path, encoder: Encoder) -> None:
     assert json.loads(confer("info", "--index", index, "--json").stdout)["similarity"] == "cosine"
-    client = open_client(index / "chroma")
+    client = open_client(index)
     spaces = {c.name: c.configuration["hnsw"]["space"] for c in client.list_collections()}
     client.close()
     assert spaces == {"papers": "cosine", "passages": "cosine"}
@@ -274,7 +274,7 @@ def test_case_51_an_index_in_another_space_is_refused_with_the_reason(index: Pat
     passport = store.passport
     store.close()
     old = tmp_path / "old"
-    client = open_client(old / "chroma")
+    client = open_client(old)
     client.create_collection("passages", embedding_function=None)  # the store's default: squared distances
     client.create_collection("papers", embedding_function=None, metadata={"passport": passport.model_dump_json()})
     client.close()

@@ -23,6 +23,7 @@ def ask_command(
     llm: LLMOption = None,
     top_k: TopKOption = None,
     where: WhereOption = None,
+    explain: Annotated[bool, typer.Option("--explain", help="say also why each paper was found")] = False,
     json: JsonOption = False,
 ) -> None:
     """Answer a question from the indexed papers, each sentence with the quote that carries it."""
@@ -36,4 +37,7 @@ def ask_command(
         print("Loading the encoder …", end="\r", file=sys.stderr)
     with Assistant.open(settings=settings) as assistant:
         answer = assistant.ask(question, where=chosen)
+        if explain:
+            found = assistant.explain(answer.standalone_question, where=answer.where)
+            answer = answer.model_copy(update={"found": found})
     print(answer.model_dump_json(indent=2) if json else answer_text(answer))
