@@ -7,6 +7,7 @@ not at all, so a run that was killed is finished by running it again.
 from __future__ import annotations
 
 import datetime
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -55,6 +56,7 @@ def run(
     files, report = find_files(roots)
     report.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     report.dry_run = dry_run
+    begun = time.monotonic()
     with ExitStack() as stack:
         spool = stack.enter_context(Spool())
         store: Index | None = None
@@ -77,6 +79,8 @@ def run(
         plan = make_plan(known, merger, report, prune=prune)
         if store is not None and encoder is not None and not dry_run:
             _write(plan, known, merger, store, encoder, progress, gathered)
+            report.seconds = round(time.monotonic() - begun, 2)
+            ingest_reports.keep(folder, report)
     return report
 
 
@@ -102,7 +106,6 @@ def _write(
         raise
     if changed:
         ledger.save(store.path, ledger.Ledger(files={**others, **gathered.entries}))
-    ingest_reports.keep(store.path, plan.report)
 
 
 def _keep_partial(plan: Plan, index: Path, error: Exception) -> None:

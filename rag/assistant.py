@@ -40,9 +40,11 @@ from rag.schema import (
     Retrieved,
     SentenceChecked,
     Token,
+    Trend,
     Verdict,
 )
 from rag.settings import Settings
+from rag.trends import trend
 
 History = Sequence[Answer | str]
 
@@ -108,12 +110,29 @@ class Assistant:
         with self._live.reading() as index:
             return in_order_of_sources(index.papers(None if chosen is None else index.select(chosen)).values())
 
-    def search(self, question: str, top_k: int | None = None, *, where: Where = None) -> list[PaperHit]:
-        """The papers that match a question, best first. Raises UsageError for a blank question or no filter."""
+    def search(
+        self, question: str, top_k: int | None = None, *, where: Where = None, all: bool = False
+    ) -> list[PaperHit]:
+        """The papers that match a question, best first; with `all`, every paper that belongs on a list of them.
+
+        `score` is then the probability that it does. Raises UsageError for a blank question, or what is no filter.
+        """
         question = check_question(question, self.settings.max_question_chars)
-        count, chosen = self._papers_wanted(top_k), as_filter(where)
+        count, chosen = _checked(top_k), as_filter(where)
         with self._live.reading() as index:
-            return self._finder(index).retriever.search(question, count, where=chosen)
+            finder = self._finder(index)
+            if all:
+                return finder.whole_list(question, chosen).hits[:count]
+            return finder.retriever.search(question, count or self.settings.top_k, where=chosen)
+
+    def trend(self, question: str, *, where: Where = None) -> Trend:
+        """How the topic of a question fares over the years: counts and shares, what is newest, what is central."""
+        question = check_question(question, self.settings.max_question_chars)
+        chosen = as_filter(where)
+        with self._live.reading() as index:
+            listed = self._finder(index).whole_list(question, chosen)
+            vectors = index.paper_vectors([h.paper.id for h in listed.hits])
+            return trend(listed.hits, index.fields.counts("year", listed.where), vectors)
 
     def explain(self, question: str, top_k: int | None = None, *, where: Where = None) -> list[Explanation]:
         """Why `search` finds what it finds: ranks and scores by each signal, shared words, the best sentence."""
@@ -158,7 +177,7 @@ class Assistant:
         """Yield `Retrieved`, then `Token`s as they come, `SentenceChecked` as they are checked, and `Answered` last."""
         started = time.perf_counter()
         question = check_question(question, self.settings.max_question_chars)
-        count, chosen = self._papers_wanted(top_k), as_filter(where)
+        count, chosen = _checked(top_k), as_filter(where)
         asked = conversation.standalone(question, history)
         found = self._find(asked, count, chosen)
         refuse_below = threshold() if self.settings.refuse_below is None else self.settings.refuse_below
@@ -186,12 +205,13 @@ class Assistant:
         told = {"timings": {k: round(v, 4) for k, v in timings.items()}, "where": where}
         yield Answered(answer=answer.model_copy(update=told))
 
-    def _find(self, asked: Standalone, count: int, where: Filter | None) -> Found:
+    def _find(self, asked: Standalone, count: int | None, where: Filter | None) -> Found:
         with self._live.reading() as index:
             return self._finder(index).find(asked, count, where)
 
     def _finder(self, index: Index) -> Finder:
-        return Finder(Retriever(index, self.encoder, self.reranker), question_filters=self.settings.question_filters)
+        retriever = Retriever(index, self.encoder, self.reranker)
+        return Finder(retriever, top_k=self.settings.top_k, question_filters=self.settings.question_filters)
 
     @property
     def engine(self) -> str:
@@ -206,7 +226,15 @@ class Assistant:
             except LLMError as error:
                 notices.append(f"{str(error)[0].upper()}{str(error)[1:]}; this answer is extractive instead.")
         drafts = compose(analyse(asked.focus), found.scored)
-        answer = answer_from(question, asked.text, drafts, found.confidence, engine="extractive", notices=notices)
+        answer = answer_from(
+            question,
+            asked.text,
+            drafts,
+            found.confidence,
+            engine="extractive",
+            notices=notices,
+            heading=found.heading,
+        )
         for sentence in answer.sentences:
             yield Token(text=sentence.text + " ")
             yield SentenceChecked(sentence=sentence)
@@ -255,7 +283,8 @@ class Assistant:
                     raise LLMError(str(error)) from error
             return self._llm
 
-    def _papers_wanted(self, top_k: int | None) -> int:
-        if top_k is not None and top_k < 1:
-            raise UsageError(f"top_k is {top_k}; at least one paper must be allowed")
-        return top_k or self.settings.top_k
+
+def _checked(top_k: int | None) -> int | None:
+    if top_k is not None and top_k < 1:
+        raise UsageError(f"top_k is {top_k}; at least one paper must be allowed")
+    return top_k

@@ -24,15 +24,16 @@ def answer_from(
     engine: str,
     notices: Sequence[str] = (),
     usage: Usage | None = None,
+    heading: str = "",
 ) -> Answer:
-    """Number the papers and write the text.
+    """Number the papers and write the text, under a heading if there is one.
 
     Unsupported sentences are kept in `sentences`, without a marker, and left out of `text`.
     """
     papers: dict[str, Paper] = {}
     evidence: dict[str, list[Evidence]] = {}
     sentences: list[AnswerSentence] = []
-    text = ""
+    text = heading
     for draft in drafts:
         if draft.verdict is Verdict.UNSUPPORTED:  # has no number, or the numbers in the text would have gaps
             sentences.append(AnswerSentence(text=draft.sentence, verdict=draft.verdict))
@@ -57,6 +58,7 @@ def answer_from(
         question=question,
         standalone_question=standalone,
         text=text.strip(),
+        heading=heading,
         sentences=sentences,
         citations=[Citation(marker=n, paper=p, evidence=evidence[i]) for n, (i, p) in enumerate(papers.items(), 1)],
         confidence=round(confidence, 4),

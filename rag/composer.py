@@ -12,8 +12,7 @@ from rag.schema import Verdict
 WORDS = 75  # of an answer that draws on one paper
 SENTENCES = 3
 RELATIVE = 0.15  # a further sentence must be at least this likely beside the best one
-# A question for several papers takes those whose fused score comes near the best paper's.
-LIST_RELATIVE, LIST_PAPERS, LIST_SENTENCES = 0.6, 6, 1
+# A comparison takes papers whose fused score comes near the best one's.
 COMPARE_RELATIVE, COMPARE_PAPERS, COMPARE_SENTENCES = 0.6, 3, 2
 
 
@@ -30,7 +29,7 @@ class Draft:
 def compose(question: Question, scored: Sequence[ScoredSentence]) -> list[Draft]:
     """Choose and order the sentences of an extractive answer; `scored` comes best first and is not empty."""
     if question.wants_list:
-        return _by_paper(scored, LIST_RELATIVE, LIST_PAPERS, LIST_SENTENCES, at_least=1)
+        return _listed(scored)
     if question.wants_comparison:
         return _by_paper(scored, COMPARE_RELATIVE, COMPARE_PAPERS, COMPARE_SENTENCES, at_least=2)
     return _from_one(scored)
@@ -49,6 +48,14 @@ def _from_one(scored: Sequence[ScoredSentence]) -> list[Draft]:
             chosen.append(sentence)
             words += more
     return [Draft(s.quote, (s,)) for s in sorted(chosen, key=lambda s: s.start)]
+
+
+def _listed(scored: Sequence[ScoredSentence]) -> list[Draft]:
+    """Every paper with its best sentence, in the order of the papers."""
+    best: dict[str, ScoredSentence] = {}
+    for sentence in scored:
+        best.setdefault(sentence.hit.paper.id, sentence)
+    return [Draft(s.quote, (s,), lead=s.hit.paper.label) for s in sorted(best.values(), key=lambda s: s.rank)]
 
 
 def _by_paper(

@@ -95,6 +95,15 @@ class FieldTable:
         everyone = np.ones(len(self.ids), dtype=np.bool_)
         return [self.ids[row] for row in np.flatnonzero(self._mask(where, everyone))]
 
+    def counts(self, field: str, where: Filter | None = None) -> dict[Any, int]:
+        """How many of the papers that meet a filter have each value of a field (not of the abstract)."""
+        everyone = np.ones(len(self.ids), dtype=np.bool_)
+        among = everyone if where is None else self._mask(where, everyone)
+        column = self._columns[field]
+        spans = zip(column.values, column.starts, column.starts[1:], strict=False)
+        counted = {value: int(among[column.rows[start:end]].sum()) for value, start, end in spans}
+        return {value: count for value, count in counted.items() if count}
+
     def values(self, field: str) -> list[str]:
         """The distinct values of a field (not of the abstract), in the form in which they are compared."""
         return [str(value) for value in self._columns[field].values]

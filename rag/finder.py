@@ -11,8 +11,10 @@ from rag.conversation import Standalone
 from rag.evidence import ScoredSentence, score_sentences
 from rag.filters import Filter
 from rag.question_filters import understood
-from rag.questions import analyse
+from rag.questions import Question, analyse
+from rag.relevance import Listed, relevant
 from rag.retriever import PaperHit, Ranking, Retriever
+from rag.spelling import respelt
 
 
 @dataclass(frozen=True)
@@ -20,7 +22,8 @@ class Found:
     """What was found for a question: papers, their sentences best first, and the confidence that they answer.
 
     `reason` is why the papers do not say, should the confidence be too low; the papers `nearest` are named then.
-    `where` is the filter they had to meet, and `notices` tell of it if it was read from the question.
+    `where` is the filter they had to meet, and `notices` tell of it if it was read from the question. `heading`
+    says how many papers a list has.
     """
 
     hits: list[PaperHit]
@@ -31,35 +34,68 @@ class Found:
     timings: dict[str, float]
     where: Filter | None
     notices: list[str]
+    heading: str
 
 
 class Finder:
-    """Finds evidence in one index; `question_filters` says whether filters are read from questions."""
+    """Finds evidence in one index, in `top_k` papers; `question_filters`: whether filters are read from questions."""
 
-    def __init__(self, retriever: Retriever, *, question_filters: bool = True) -> None:
+    def __init__(self, retriever: Retriever, *, top_k: int, question_filters: bool = True) -> None:
         self.retriever = retriever
+        self.top_k = top_k
         self.question_filters = question_filters
 
-    def find(self, asked: Standalone, count: int, where: Filter | None) -> Found:
-        """Retrieve, score the sentences, and say how likely it is that they answer."""
+    def find(self, asked: Standalone, count: int | None, where: Filter | None) -> Found:
+        """Retrieve, score the sentences, and say how likely it is that they answer.
+
+        A question for a list gets every paper that belongs on it, unless a `count` of papers is asked for.
+        """
         started = time.perf_counter()
         index = self.retriever.index
-        search, focused, notices = asked.search, asked.focus, []
-        if where is None and self.question_filters:
-            named = understood(asked.search, index.fields)
-            where, search, focused = named.where, named.question, understood(asked.focus, index.fields).question
-            notices = [] if where is None else [f"Only papers with {where}, as the question says."]
-        ranking = self.retriever.ranking(search, count, also=asked.paper_ids, where=where)
+        search, focused, where, notices = self._read(asked, where)
+        focus = analyse(focused)
+        listed = self._listed(focus, where) if count is None else None
+        if listed is None:
+            ranking = self.retriever.ranking(search, count or self.top_k, also=asked.paper_ids, where=where)
+        else:
+            ranking = Ranking(listed.hits, listed.below)
         reason = _reason(ranking, where, len(index))
         hits = ranking.hits
         retrieved = time.perf_counter()
-        focus = analyse(focused)
         scored = score_sentences(focus, hits, index.lexical)
-        sure = confidence(focus, hits, scored, index.lexical)
+        sure = listed.sure if listed else confidence(focus, hits, scored, index.lexical)
         if scored and asked.search != asked.focus and says_nothing_of(focus, scored[0].hit.paper):
             sure = min(sure, ABSENT)
         timings = {"retrieval": retrieved - started, "evidence": time.perf_counter() - retrieved}
-        return Found(hits, hits or ranking.below, reason, scored, sure, timings, where, notices)
+        heading = ""
+        if listed:
+            among = len(index) if where is None else len(index.select(where))
+            heading = f"{len(hits):,} of {among:,} papers{'' if where is None else f' with {where}'}:"
+        return Found(hits, hits or ranking.below, reason, scored, sure, timings, where, notices, heading)
+
+    def whole_list(self, question: str, where: Filter | None) -> Listed:
+        """Every paper that belongs on the list of what a question is about."""
+        search, _, where, _ = self._read(Standalone(question, question, question), where)
+        return relevant(self.retriever, analyse(search), where)
+
+    def _read(self, asked: Standalone, where: Filter | None) -> tuple[str, str, Filter | None, list[str]]:
+        """The words to search with and those to answer, slips corrected and filters out, and what to tell."""
+        index, encoder = self.retriever.index, self.retriever.encoder
+        search = respelt(asked.search, index.lexical, encoder)
+        focus = respelt(asked.focus, index.lexical, encoder)
+        notices = [f"No abstract has “{word}”; it was read as “{read}”." for word, read in focus.changes.items()]
+        if where is not None or not self.question_filters:
+            return search.text, focus.text, where, notices
+        named = understood(search.text, index.fields)
+        if named.where is not None:
+            notices.append(f"Only papers with {named.where}, as the question says.")
+        return named.question, understood(focus.text, index.fields).question, named.where, notices
+
+    def _listed(self, focus: Question, where: Filter | None) -> Listed | None:
+        """The whole list that a question asks for, if it asks for one; a reranker decides by itself instead."""
+        if not focus.wants_list or self.retriever.reranker is not None or len(self.retriever.index) == 0:
+            return None
+        return relevant(self.retriever, focus, where)
 
 
 def _reason(ranking: Ranking, where: Filter | None, papers: int) -> str:

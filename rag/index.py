@@ -173,6 +173,11 @@ class Index:
         """Return the unit vector of the mean of each paper's passages, shape (dimension,)."""
         return neighbours.paper_vectors(self._passages, paper_ids)
 
+    def passage_vectors(self) -> Iterator[tuple[StoredPassage, Vector]]:
+        """Yield every passage with its vector, in no particular order, without holding them."""
+        for page in pages(self._passages, ["metadatas", "embeddings"]):
+            yield from zip(map(from_metadata, page["metadatas"]), page["embeddings"], strict=True)
+
     def vector_checks(self, encode: neighbours.Encode | None = None) -> Iterator[neighbours.VectorCheck]:
         """Look every passage up by its stored vector, or by the one that `encode` makes of its text."""
         return neighbours.vector_checks(self._passages, encode)

@@ -72,6 +72,8 @@ def _one_by_one(passages: Any, query: Vector, count: int, where: dict[str, Any])
 
 def paper_vectors(passages: Any, paper_ids: Sequence[str]) -> dict[str, Vector]:
     """Return the unit vector of the mean of each paper's passages, shape (dimension,)."""
+    if not paper_ids:
+        return {}
     page = passages.get(where={"paper_id": {"$in": list(paper_ids)}}, include=["metadatas", "embeddings"])
     sums: dict[str, Vector] = {}
     for metadata, row in zip(page["metadatas"], page["embeddings"], strict=True):

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from rag.errors import UsageError
+from rag.glossary import english
 from rag.text import CJK, fold, repaired, terms
 
 NUMBER = re.compile(
@@ -33,7 +34,11 @@ SEEKS = re.compile(
 LIST = re.compile(
     r"\b(?:which|what|list|all|find|show|give me|any)\b[^.?]{0,30}"
     r"\b(?:papers|works|abstracts|articles|studies|submissions)\b|"
-    r"^\W*(?:[\w-]+\s){0,8}?papers\b|\bhow many papers\b|哪些(?:论文|文章|工作)|列出",
+    r"^\W*(?:[^\s.?]+\s){0,8}?papers\b|\bhow many papers\b|\bpapers\?|"
+    r"\b(?:everything|anything) (?:on|about|with|that|\w+ing)\b|"
+    r"\b(?:what|all|list) (?:the )?(?:work|research|literature)\b|\bwhat (?:else )?is there (?:on|about|for)\b|"
+    r"\bwork (?:on [^.?]{0,40} )?in (?:this|the) (?:list|collection|index)\b|"
+    r"哪些(?:论文|文章|工作)|列出",
     re.I,
 )
 COMPARE = re.compile(
@@ -46,6 +51,13 @@ AUTHORS = re.compile(
     r"\bwho (?:wrote|are the (?:authors?|people)|is the (?:first |lead )?author|published|did this)\b|\bauthors?\b|"
     r"\baffiliation\b|\bwhich (?:university|lab|institution|company)\b|作者|机构",
     re.I,
+)
+# Words that ask for a list; they say nothing of what is to be on it.
+LISTING = frozenset(
+    terms(
+        "everything anything collection corpus index topic involve mention concern deal discuss address report some "
+        "way related relate present propose research literature article approach matter field whole available included"
+    )
 )
 # Words that a question is made of but that an answer need not repeat.
 NAMED = re.compile(r"\b(?:[A-Z][a-z]*[A-Z0-9]\w*|[A-Z]{2,}\w*|\w+-\d\w*)\b|(?<=[a-z,] )[A-Z][a-z]{2,}\b")
@@ -60,9 +72,13 @@ ASKING = frozenset(
 
 @dataclass(frozen=True)
 class Question:
-    """A question and what it asks for. `terms` are its content words, stemmed, each once."""
+    """A question and what it asks for. `terms` are its content words, stemmed, each once.
+
+    `reading` is what an English reader understands of it: for a Chinese question, its words by the glossary.
+    """
 
     text: str
+    reading: str
     terms: tuple[str, ...]
     asks_number: bool
     asks_reason: bool
@@ -90,9 +106,15 @@ def check_question(text: str, longest: int) -> str:
 def analyse(text: str) -> Question:
     """Read a question."""
     folded = fold(text)
-    content = list(dict.fromkeys(t for t in terms(text) if t not in ASKING)) or list(dict.fromkeys(terms(text)))
+    reading = english(text) if CJK.search(text) else text
+    words = list(dict.fromkeys([*terms(text), *(terms(reading) if reading != text else [])]))
+    content = [t for t in words if t not in ASKING] or words
+    wants_list = bool(LIST.search(folded))
+    if wants_list:
+        content = [t for t in content if t not in LISTING] or content
     return Question(
         text=text,
+        reading=reading,
         terms=tuple(content),
         asks_number=bool(NUMBER.search(folded)),
         asks_reason=bool(REASON.search(folded)),
@@ -102,7 +124,7 @@ def analyse(text: str) -> Question:
         asks_authors=bool(AUTHORS.search(folded)),
         seeks_paper=bool(SEEKS.search(folded)),
         names=tuple(dict.fromkeys(NAMED.findall(folded))),
-        wants_list=bool(LIST.search(folded)),
+        wants_list=wants_list,
         wants_comparison=bool(COMPARE.search(folded)),
         chinese=len(CJK.findall(text)) >= 2,
     )

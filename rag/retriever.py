@@ -9,7 +9,6 @@ it. A reranker's scores replace the fused ones.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from rag.encoder import Encoder, Vector
 from rag.filters import Filter
+from rag.glossary import english
 from rag.index import Index
 from rag.reranker import DEPTH, Reranker
 from rag.schema import Paper
@@ -108,12 +108,13 @@ class Retriever:
     def _fused(self, question: str, top_k: int, also: Sequence[str], within: list[str] | None) -> list[PaperHit]:
         """All candidates, at least `top_k` where there are so many, in the order of their fused scores."""
         query = self.encoder.encode_query(search_text(self._readable(question)))
-        lexical = self.index.lexical.scores(terms(question))
+        also_english = terms(english(question)) if CJK.search(question) else []
+        lexical = self.index.lexical.scores([*terms(question), *also_english])
         if within is not None:
             allowed = set(within)
             lexical = {i: score for i, score in lexical.items() if i in allowed}
             also = [i for i in also if i in allowed]
-        best_lexical = sorted(lexical, key=lambda i: (-lexical[i], i))[:CANDIDATES]
+        best_lexical = sorted(lexical, key=lambda i: (-lexical[i], i))[: max(CANDIDATES, top_k)]
         depth = max(CANDIDATES, 2 * top_k)
         nearest = self.index.nearest_passages(query, depth, within)
         found = self._candidates([*(p.passage.paper_id for p, _ in nearest), *best_lexical, *also])
@@ -167,11 +168,10 @@ class Retriever:
         return np.asarray(wider / np.linalg.norm(wider), dtype=np.float32)
 
     def _readable(self, question: str) -> str:
-        """The part of a question that an English encoder can read: the Latin words of a Chinese question."""
+        """What the encoder reads: an English one gets a Chinese question word by word in English."""
         if not CJK.search(question) or self.encoder.multilingual:
             return question
-        latin = " ".join(re.findall(r"[A-Za-z0-9][\w.@%+'/-]*", CJK.sub(" ", question)))
-        return latin or question
+        return english(question) or question
 
     def _sentences(self, passages: list[StoredPassage], query: Vector) -> list[SentenceHit]:
         result = []

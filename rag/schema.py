@@ -105,6 +105,27 @@ class Explanation(Model):
     best: Evidence | None = Field(default=None, description="its sentence nearest to the question")
 
 
+class YearCount(Model):
+    """The papers on a topic in a year: their number, that of all papers, the share and its 95 % interval."""
+
+    year: int
+    papers: int
+    total: int
+    share: Unit
+    low: Unit
+    high: Unit
+
+
+class Trend(Model):
+    """A topic over the years of a list. `newest` are the papers of its latest year, `central` those nearest to all."""
+
+    papers: int
+    undated: int = Field(default=0, description="papers on the topic without a year")
+    years: list[YearCount] = []
+    newest: list[Paper] = []
+    central: list[Paper] = []
+
+
 class Verdict(StrEnum):
     """Whether the evidence carries a sentence."""
 
@@ -134,6 +155,7 @@ class Answer(Model):
     question: str
     standalone_question: str
     text: str
+    heading: str = Field(default="", description="what opens the text of a list: how many papers are on it")
     sentences: list[AnswerSentence] = []
     citations: list[Citation] = []
     refused: bool = False
@@ -203,6 +225,7 @@ class IngestReport(Model):
     languages: dict[str, int] = Field(default={}, description="records by language (ISO 639-1)")
     skipped: list[str] = Field(default=[], description="hidden and temporary files that were passed over")
     started: str = Field(default="", description="when the run began, in UTC")
+    seconds: float = Field(default=0.0, description="how long the run took")
     failed: str = Field(default="", description="why the run ended before it was done; another run finishes it")
     dry_run: bool = Field(default=False, description="nothing was written: this is what a run would do")
 

@@ -96,7 +96,7 @@ def paper_questions(questions: Path, abstracts: Path, encoder: Encoder) -> list[
     result = []
     for number in sorted({r["list"] for r in rows}):
         own = [r for r in rows if r["list"] == number]
-        with _list({texts[r["paper"]] for r in own if r["paper"]}, encoder) as retriever:
+        with index_of({texts[r["paper"]] for r in own if r["paper"]}, encoder) as retriever:
             for row in own:
                 abstract = texts.get(row["paper"] or "")
                 spans = sentence_spans(abstract) if abstract else []
@@ -122,7 +122,7 @@ def passage_questions(path: Path, encoder: Encoder, lists: int, seed: int) -> li
         size = rng.choice([40, 57, 80])
         inside, outside = texts[:size], texts[size : size + OUTSIDE]
         texts = texts[size:] + texts[:size]
-        with _list(set(inside), encoder) as retriever:
+        with index_of(set(inside), encoder) as retriever:
             for text in inside + outside:
                 for row in rng.sample(passages[text], min(3, len(passages[text]))):
                     quotes = {row["sentences"][i] for i in row["labels"]} if text in inside else set()
@@ -134,7 +134,7 @@ def passage_questions(path: Path, encoder: Encoder, lists: int, seed: int) -> li
 
 
 @contextmanager
-def _list(abstracts: set[str], encoder: Encoder) -> Iterator[Retriever]:
+def index_of(abstracts: set[str], encoder: Encoder) -> Iterator[Retriever]:
     """A retriever over a throw-away index."""
     with tempfile.TemporaryDirectory() as folder:
         index = build(Path(folder), sorted(abstracts), encoder)

@@ -189,10 +189,11 @@ def main() -> None:
         "topic": {**models.topic, "bias": round(models.topic["bias"] + shift, 4)},
         "validation": figures,
     }
-    text = json.dumps(fitted, indent=1) + "\n"
-    print(text)
+    print(json.dumps(fitted, indent=1))
     if args.write:
-        Path(evidence.__file__).with_name("weights.json").write_text(text, encoding="utf-8")
+        path = Path(evidence.__file__).with_name("weights.json")
+        known = json.loads(path.read_text(encoding="utf-8"))  # another script's numbers stand there too
+        path.write_text(json.dumps({**known, **fitted}, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

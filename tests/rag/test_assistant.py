@@ -106,7 +106,7 @@ def test_a_list_names_several_papers_each_once(sample_assistant: Assistant) -> N
     answer = sample_assistant.ask("Which papers are about benchmarks for agents?")
     assert_consistent(answer)
     assert len(answer.citations) >= 2
-    assert answer.text.startswith("- ")
+    assert answer.text.startswith(f"{len(answer.citations)} of 57 papers:\n- ")
 
 
 def test_a_comparison_speaks_of_both_papers(sample_assistant: Assistant) -> None:

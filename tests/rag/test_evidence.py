@@ -72,7 +72,7 @@ def test_an_answer_from_one_paper_is_short_and_in_reading_order(sample_store: In
     assert starts == sorted(starts)
 
 
-def test_a_list_takes_near_papers_and_leaves_far_ones(sample_store: Index) -> None:
+def test_a_list_has_a_line_for_each_paper_in_their_order(sample_store: Index) -> None:
     question = analyse("which papers count moss?")
     hits = [
         hit(TEXTS, [0.5] * 4, 1.0, "c1"),
@@ -81,4 +81,5 @@ def test_a_list_takes_near_papers_and_leaves_far_ones(sample_store: Index) -> No
         hit(TEXTS, [0.5] * 4, 0.1, "c4"),
     ]
     drafts = compose(question, score_sentences(question, hits, sample_store.lexical))
-    assert [d.lead for d in drafts] == ["c1", "c2", "c3"]
+    assert [d.lead for d in drafts] == ["c1", "c2", "c3", "c4"]
+    assert len({d.evidence[0].start for d in drafts}) == 1  # the best sentence of each

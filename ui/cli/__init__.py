@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from ui.cli import ask, chat, fetch, ingest, papers, serve
+from ui.cli import ask, chat, fetch, ingest, papers, serve, trend
 
 app = typer.Typer(
     help="Ask questions over a list of papers; every answer sentence shows the words that carry it.",
@@ -14,7 +14,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for group in (fetch, ingest, ask, chat, serve, papers):
+for group in (fetch, ingest, ask, chat, trend, serve, papers):
     group.register(app)
 
 

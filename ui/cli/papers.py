@@ -109,13 +109,15 @@ def info_command(index: IndexOption = None, json: JsonOption = False) -> None:
     print(f"index       {folder.resolve()}")
     held = f"{counted(passport.passages, 'passage')} and {counted(passport.sentences, 'sentence')}"
     print(f"papers      {passport.papers:,} in {held}")
-    print(f"on disk     {size / 1e6:.1f} MB")
+    each = f", {size / passport.papers / 1000:.1f} kB a paper" if passport.papers else ""
+    print(f"on disk     {size / 1e6:.1f} MB{each}")
     print(
         f"encoder     {passport.encoder} ({passport.revision}), {passport.dimension} dimensions, {passport.similarity}"
     )
     print(f"corpus      {passport.corpus_hash}, generation {passport.generation}")
     for number, report in enumerate(reports):
         told = report_lines(report, folder)[0] + (f" {report.removed:,} removed." if report.removed else "")
+        told += f" {report.seconds:,.1f} s." if report.seconds else ""
         print(f"{'' if number else 'ingested':11} {report.started.replace('T', ' ').removesuffix('+00:00')}  {told}")
 
 

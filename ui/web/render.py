@@ -30,7 +30,7 @@ def pieces(answer: Answer) -> list[Piece] | None:
     The text is matched against the sentences instead of being searched for `[n]`: a paper may well write `[3]` itself.
     """
     found: list[Piece] = []
-    at = 0
+    at = len(answer.heading)
     for sentence in answer.sentences:
         if sentence.verdict is Verdict.UNSUPPORTED:
             continue
@@ -83,6 +83,8 @@ def _answer(answer: Answer, number: int) -> str:
 
 def _blocks(answer: Answer, parts: Sequence[Piece], number: int) -> Iterator[str]:
     """Yield paragraphs and lists; a lead opens a list item, and what follows without one belongs to it."""
+    if answer.heading:
+        yield f'<p dir="auto">{escape(answer.heading)}</p>'
     block: list[str] = []
     listing = False
     for part in parts:
