@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import islice
 
 from ingest import chunking
 from ingest.known import Known
@@ -18,7 +19,7 @@ from rag.index import Index
 from rag.schema import Paper, Passage
 from rag.text import search_text
 
-BATCH = 256  # papers in one write: ten seconds' work, and enough texts to put those of like length together
+BATCH = 256  # papers in one write
 AHEAD = 2  # batches that are encoded at a time: one runs out of texts for all cores while the next begins
 
 Text = tuple[str, list[str]]  # a title or nothing, and the sentences
@@ -45,8 +46,9 @@ def _add(plan: Plan, known: Known, merger: Merger, index: Index, encoder: Encode
     total = len(plan.encode)
     waiting: deque[_Batch] = deque()
     with ThreadPoolExecutor(AHEAD, "confer-batch") as pool:
-        for begin in range(0, total, BATCH):
-            papers = [new for _, _, new in merger.merged(plan.encode[begin : begin + BATCH])]
+        for begin in range(0, total, encoder.papers_at_a_time):
+            chosen = plan.encode[begin : begin + encoder.papers_at_a_time]
+            papers = [new for _, _, new in merger.merged(chosen)]
             # Labels are given in the order of the list, so that a run that is finished later gives the same ones.
             papers = [p if p.label else labelled(p, known.labels) for p in papers]
             told = partial(_tell, progress, begin, len(papers), total) if progress else None
@@ -93,9 +95,14 @@ class _Batch:
 
     def add_to(self, index: Index) -> int:
         """Put the papers into the index once they are encoded; returns the number of passages."""
-        encoded = self.encoded.result()
-        index.add(self.papers, self.passages, encoded)
-        return len(encoded)
+        encoded = iter(self.encoded.result())
+        count = 0
+        for begin in range(0, len(self.papers), BATCH):
+            passages = self.passages[begin : begin + BATCH]
+            own = list(islice(encoded, sum(map(len, passages))))
+            index.add(self.papers[begin : begin + BATCH], passages, own)
+            count += len(own)
+        return count
 
 
 def _begun(

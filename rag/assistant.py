@@ -11,7 +11,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
 
-from rag import conversation
+from rag import conversation, pair_scorer
 from rag.citing import BY_MODEL, answer_from, refusal
 from rag.composer import Draft, compose
 from rag.confidence import threshold
@@ -57,6 +57,7 @@ class Assistant:
         self._live = LiveIndex(index)
         self.encoder = encoder
         self.reranker = reranker
+        self.scorer = pair_scorer.shared()
         self.spec = parse_spec(settings.llm)
         self._llm: Any = None
         self._lock = threading.Lock()
@@ -188,7 +189,7 @@ class Assistant:
             if second.confidence >= refuse_below:
                 asked, found = in_context, second
         yield Retrieved(papers=[h.paper for h in found.hits])
-        if not found.scored or found.confidence < refuse_below:
+        if found.confidence < refuse_below or not (found.scored or found.heading):
             answer = refusal(
                 question,
                 asked.text,
@@ -211,7 +212,9 @@ class Assistant:
 
     def _finder(self, index: Index) -> Finder:
         retriever = Retriever(index, self.encoder, self.reranker)
-        return Finder(retriever, top_k=self.settings.top_k, question_filters=self.settings.question_filters)
+        return Finder(
+            retriever, self.scorer, top_k=self.settings.top_k, question_filters=self.settings.question_filters
+        )
 
     @property
     def engine(self) -> str:
@@ -220,12 +223,12 @@ class Assistant:
 
     def _answer(self, question: str, asked: Standalone, found: Found) -> Generator[Event, None, Answer]:
         notices = list(found.notices)
-        if self.spec is not None:
+        if self.spec is not None and found.scored:
             try:
                 return (yield from self._generate(question, asked, found))
             except LLMError as error:
                 notices.append(f"{str(error)[0].upper()}{str(error)[1:]}; this answer is extractive instead.")
-        drafts = compose(analyse(asked.focus), found.scored)
+        drafts = compose(analyse(asked.focus), found.scored) if found.scored else []
         answer = answer_from(
             question,
             asked.text,

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from rag.evidence import ScoredSentence
+from rag.evidence import FEATURES, ScoredSentence
 from rag.questions import Question
 from rag.schema import Verdict
 
 WORDS = 75  # of an answer that draws on one paper
 SENTENCES = 3
+COVERAGE_WEIGHT = 0.2  # of the question's words in a sentence beside its cosine, for the lines of a list
 RELATIVE = 0.15  # a further sentence must be at least this likely beside the best one
 # A comparison takes papers whose fused score comes near the best one's.
 COMPARE_RELATIVE, COMPARE_PAPERS, COMPARE_SENTENCES = 0.6, 3, 2
@@ -51,11 +52,17 @@ def _from_one(scored: Sequence[ScoredSentence]) -> list[Draft]:
 
 
 def _listed(scored: Sequence[ScoredSentence]) -> list[Draft]:
-    """Every paper with its best sentence, in the order of the papers."""
+    """Every paper with the sentence that is most on the topic, in the order of the papers."""
     best: dict[str, ScoredSentence] = {}
-    for sentence in scored:
+    for sentence in sorted(scored, key=lambda s: (-_on_topic(s), s.start)):
         best.setdefault(sentence.hit.paper.id, sentence)
     return [Draft(s.quote, (s,), lead=s.hit.paper.label) for s in sorted(best.values(), key=lambda s: s.rank)]
+
+
+def _on_topic(sentence: ScoredSentence) -> float:
+    """Nearness to the words that ask for a list; what answers a question best is another matter."""
+    signals = dict(zip(FEATURES, sentence.features, strict=True))
+    return signals["cosine"] + COVERAGE_WEIGHT * signals["coverage"]
 
 
 def _by_paper(

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from rag.evidence import FEATURES, ScoredSentence, logistic, wanted_terms, weights
+from rag.evidence import FEATURES, ScoredSentence, log_odds, logistic, wanted_terms, weights
 from rag.lexical import LexicalIndex
 from rag.questions import AUTHORS, Question
 from rag.retriever import PaperHit
@@ -23,7 +23,8 @@ ABSENT = 0.1  # confidence where what is asked for is not there
 
 CONFIDENCE_FEATURES = (
     "best", "second", "cosine", "coverage", "paper_coverage", "unseen", "dense", "margin", "best_paper", 
-    "asked_kind_missing", "log_terms", "names_missing", "rarest_missing", "seeks",
+    "asked_kind_missing", "log_terms", "names_missing", "rarest_missing", "seeks", "read", "read_second",
+    "read_elsewhere", "chinese",
 )  # fmt: skip
 
 
@@ -41,9 +42,11 @@ def confidence_features(
     rarest = max(wanted, key=lambda t: (wanted[t], t), default="")
     other = max((s.probability for s in scored if s.hit is not best.hit), default=0.0)
     second = scored[1].probability if len(scored) > 1 else 0.0
+    odds = sorted((s.read for s in scored), reverse=True)
+    elsewhere = [s.read for s in scored if s.hit is not best.hit]
     return (
-        math.log(best.probability / (1 - best.probability)),
-        math.log(max(second, 1e-6) / (1 - min(second, 1 - 1e-6))),
+        log_odds(best.probability),
+        log_odds(max(second, 1e-6)),
         max(s.features[0] for s in scored),
         named["coverage"],
         sum(w for t, w in wanted.items() if t in inside) / total,
@@ -56,6 +59,10 @@ def confidence_features(
         sum(n.casefold() not in plain for n in question.names) / max(1, len(question.names)),
         float(bool(rarest) and rarest not in inside),
         float(question.seeks_paper),
+        odds[0],
+        odds[1] if len(odds) > 1 else odds[0],
+        odds[0] - max(elsewhere, default=odds[-1]),
+        float(question.chinese),
     )
 
 

@@ -75,6 +75,8 @@ def _unit(rows: Vector) -> Vector:
 class Encoder:
     """A sentence-transformers model, loaded when first used. Make one a process and share it: it is thread-safe."""
 
+    papers_at_a_time = 256  # for ingest: ten seconds' work, and enough texts to put those of like length together
+
     def __init__(self, name: str = DEFAULT_ENCODER, *, offline: bool = True) -> None:
         """Find the model, without loading it. Raises UsageError as `model_folder` does."""
         self.name = name

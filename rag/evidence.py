@@ -46,7 +46,10 @@ NAMED = re.compile(r"\b(?:[A-Z][a-z]*[A-Z0-9]\w*|[A-Z]{2,}\w*|\w+-\d\w*)\b")
 
 @dataclass(frozen=True)
 class ScoredSentence:
-    """A sentence of a found paper: `probability` that it answers, `features` in the order of FEATURES."""
+    """A sentence of a found paper: `probability` that it answers, `features` in the order of FEATURES.
+
+    `read` are the log odds of the second look (rag.reading), 0 before it.
+    """
 
     hit: PaperHit
     rank: int
@@ -54,6 +57,7 @@ class ScoredSentence:
     end: int
     probability: float
     features: tuple[float, ...]
+    read: float = 0.0
 
     @property
     def quote(self) -> str:
@@ -89,6 +93,12 @@ def logistic(features: Sequence[float], names: Sequence[str], model: dict[str, f
     """Probability of a logistic model; a name without a weight counts for nothing."""
     total = model["bias"] + sum(model.get(name, 0.0) * value for name, value in zip(names, features, strict=True))
     return 1.0 / (1.0 + math.exp(-max(-30.0, min(30.0, total))))
+
+
+def log_odds(probability: float) -> float:
+    """Log odds of a probability, kept within what a float can tell from 0 and 1."""
+    bounded = min(max(probability, 1e-9), 1 - 1e-9)
+    return math.log(bounded / (1 - bounded))
 
 
 def score_sentences(question: Question, hits: Sequence[PaperHit], lexical: LexicalIndex) -> list[ScoredSentence]:

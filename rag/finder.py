@@ -10,11 +10,14 @@ from rag.confidence import ABSENT, confidence, says_nothing_of
 from rag.conversation import Standalone
 from rag.evidence import ScoredSentence, score_sentences
 from rag.filters import Filter
+from rag.pair_scorer import PairScorer
 from rag.question_filters import understood
 from rag.questions import Question, analyse
+from rag.reading import read
 from rag.relevance import Listed, relevant
 from rag.retriever import PaperHit, Ranking, Retriever
 from rag.spelling import respelt
+from rag.wording import counted
 
 
 @dataclass(frozen=True)
@@ -23,7 +26,7 @@ class Found:
 
     `reason` is why the papers do not say, should the confidence be too low; the papers `nearest` are named then.
     `where` is the filter they had to meet, and `notices` tell of it if it was read from the question. `heading`
-    says how many papers a list has.
+    says how many papers a list has; without `scored` it is the whole answer: how many papers there are at all.
     """
 
     hits: list[PaperHit]
@@ -40,8 +43,9 @@ class Found:
 class Finder:
     """Finds evidence in one index, in `top_k` papers; `question_filters`: whether filters are read from questions."""
 
-    def __init__(self, retriever: Retriever, *, top_k: int, question_filters: bool = True) -> None:
+    def __init__(self, retriever: Retriever, scorer: PairScorer, *, top_k: int, question_filters: bool = True) -> None:
         self.retriever = retriever
+        self.scorer = scorer
         self.top_k = top_k
         self.question_filters = question_filters
 
@@ -54,24 +58,33 @@ class Finder:
         index = self.retriever.index
         search, focused, where, notices = self._read(asked, where)
         focus = analyse(focused)
+        if focus.wants_total:
+            total = f"{counted(self._count(where), 'paper')}{_with(where)}."
+            timings = {"retrieval": time.perf_counter() - started}
+            return Found([], [], "", [], 1.0, timings, where, notices, total)
         listed = self._listed(focus, where) if count is None else None
         if listed is None:
             ranking = self.retriever.ranking(search, count or self.top_k, also=asked.paper_ids, where=where)
         else:
             ranking = Ranking(listed.hits, listed.below)
-        reason = _reason(ranking, where, len(index))
+        reason = _reason(ranking, where, self._count(where), listed=listed is not None)
         hits = ranking.hits
         retrieved = time.perf_counter()
         scored = score_sentences(focus, hits, index.lexical)
+        if listed is None:
+            scored = read(focus, scored, self.scorer)
         sure = listed.sure if listed else confidence(focus, hits, scored, index.lexical)
         if scored and asked.search != asked.focus and says_nothing_of(focus, scored[0].hit.paper):
             sure = min(sure, ABSENT)
         timings = {"retrieval": retrieved - started, "evidence": time.perf_counter() - retrieved}
         heading = ""
         if listed:
-            among = len(index) if where is None else len(index.select(where))
-            heading = f"{len(hits):,} of {among:,} papers{'' if where is None else f' with {where}'}:"
+            heading = f"{len(hits):,} of {self._count(where):,} papers{_with(where)}:"
         return Found(hits, hits or ranking.below, reason, scored, sure, timings, where, notices, heading)
+
+    def _count(self, where: Filter | None) -> int:
+        index = self.retriever.index
+        return len(index) if where is None else len(index.select(where))
 
     def whole_list(self, question: str, where: Filter | None) -> Listed:
         """Every paper that belongs on the list of what a question is about."""
@@ -98,12 +111,18 @@ class Finder:
         return relevant(self.retriever, focus, where)
 
 
-def _reason(ranking: Ranking, where: Filter | None, papers: int) -> str:
+def _with(where: Filter | None) -> str:
+    return "" if where is None else f" with {where}"
+
+
+def _reason(ranking: Ranking, where: Filter | None, papers: int, *, listed: bool) -> str:
     """Why the papers do not say, if they should not."""
     if ranking.hits:
         return NOT_CLOSE if where is None else f"{NOT_CLOSE[:-1]}, among the papers that meet the filter {where}."
-    if not papers:
+    if not papers and where is None:
         return "The index holds no papers yet."
+    if ranking.below and listed:
+        return f"None of the {papers:,} papers{_with(where)} is close enough to this to be listed."
     if ranking.below:
         return "The reranker found no paper that answers this."
     return f"No paper of the index meets the filter {where}."

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from array import array
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,35 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rag.text import terms
+
+
+@dataclass(frozen=True)
+class LexicalMatches:
+    """The BM25 scores of all papers for some words: `values[rows[paper_id]]`, 0 where no word is shared."""
+
+    ids: list[str]
+    rows: dict[str, int]
+    values: NDArray[np.float32]
+
+    def score(self, paper_id: str) -> float:
+        """The score of a paper; 0 of one that is not in the list."""
+        row = self.rows.get(paper_id)
+        return 0.0 if row is None else float(self.values[row])
+
+    def best(self, count: int, within: Collection[str] | None = None) -> list[str]:
+        """Return up to `count` papers that share a word, best first, of those `within`; ties go to the earlier id."""
+        values = self.values
+        if within is not None:
+            among = np.zeros(len(values), dtype=np.bool_)
+            among[[self.rows[i] for i in within if i in self.rows]] = True
+            values = np.where(among, values, 0)
+        if count < len(values):
+            least = np.partition(values, -count)[-count]
+            chosen = np.flatnonzero((values >= least) & (values > 0))
+        else:
+            chosen = np.flatnonzero(values > 0)
+        ranked = sorted(chosen.tolist(), key=lambda row: (-values[row], self.ids[row]))
+        return [self.ids[row] for row in ranked[:count]]
 
 
 class LexicalIndex:
@@ -63,11 +94,21 @@ class LexicalIndex:
 
     def scores(self, query_terms: Sequence[str]) -> dict[str, float]:
         """Return the papers with a positive BM25 score."""
+        found = self.matches(query_terms)
+        return {self.ids[row]: float(found.values[row]) for row in np.flatnonzero(found.values > 0)}
+
+    def matches(self, query_terms: Sequence[str]) -> LexicalMatches:
+        """Score all papers."""
         known = [t for t in query_terms if t in self._vocabulary]
         if self._bm25 is None or not known:
-            return {}
-        values = self._bm25.get_scores(known)
-        return {self.ids[i]: float(values[i]) for i in np.flatnonzero(values > 0)}
+            values = np.zeros(len(self.ids), dtype=np.float32)
+        else:
+            values = self._bm25.get_scores(known)
+        return LexicalMatches(self.ids, self._rows, values)
+
+    @functools.cached_property
+    def _rows(self) -> dict[str, int]:
+        return {paper_id: row for row, paper_id in enumerate(self.ids)}
 
     def knows(self, term: str) -> bool:
         """Whether any paper holds the term."""

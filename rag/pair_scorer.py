@@ -7,6 +7,7 @@ with, this one reads the default model's weights, which are bundled.
 
 from __future__ import annotations
 
+import functools
 import importlib.resources
 import threading
 from collections.abc import Iterable, Sequence
@@ -61,6 +62,12 @@ class PairScorer:
                 tokenizer, model = base()
                 self._parts = (tokenizer, model, merged(model, load_file(self._weights)))
             return self._parts
+
+
+@functools.cache
+def shared() -> PairScorer:
+    """The one scorer of a process."""
+    return PairScorer()
 
 
 def base() -> tuple[Any, Any]:

@@ -52,6 +52,13 @@ AUTHORS = re.compile(
     r"\baffiliation\b|\bwhich (?:university|lab|institution|company)\b|作者|机构",
     re.I,
 )
+# "How many papers are there?": the store knows, and no abstract has to be read.
+TOTAL = re.compile(
+    r"^\W*how many (?:papers|abstracts|articles|records|documents) (?:are|do)\b"
+    r"(?: there| you| we| i| this| the| in| have| know| index(?:ed)?| list| collection| corpus| all| altogether)*\W*$"
+    r"|^\W*(?:一共|总共)?有?(?:多少|几)篇(?:论文|文章|摘要)\W*$",
+    re.I,
+)
 # Words that ask for a list; they say nothing of what is to be on it.
 LISTING = frozenset(
     terms(
@@ -89,6 +96,7 @@ class Question:
     seeks_paper: bool
     names: tuple[str, ...]
     wants_list: bool
+    wants_total: bool
     wants_comparison: bool
     chinese: bool
 
@@ -125,6 +133,7 @@ def analyse(text: str) -> Question:
         seeks_paper=bool(SEEKS.search(folded)),
         names=tuple(dict.fromkeys(NAMED.findall(folded))),
         wants_list=wants_list,
+        wants_total=bool(TOTAL.search(folded)),
         wants_comparison=bool(COMPARE.search(folded)),
         chinese=len(CJK.findall(text)) >= 2,
     )

@@ -9,7 +9,7 @@ it. A reranker's scores replace the fused ones.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from rag.encoder import Encoder, Vector
 from rag.filters import Filter
 from rag.glossary import english
 from rag.index import Index
+from rag.lexical import LexicalMatches
 from rag.reranker import DEPTH, Reranker
 from rag.schema import Paper
 from rag.stored_passage import StoredPassage, paper_version
@@ -109,12 +110,11 @@ class Retriever:
         """All candidates, at least `top_k` where there are so many, in the order of their fused scores."""
         query = self.encoder.encode_query(search_text(self._readable(question)))
         also_english = terms(english(question)) if CJK.search(question) else []
-        lexical = self.index.lexical.scores([*terms(question), *also_english])
-        if within is not None:
+        lexical = self.index.lexical.matches([*terms(question), *also_english])
+        if within is not None and also:
             allowed = set(within)
-            lexical = {i: score for i, score in lexical.items() if i in allowed}
             also = [i for i in also if i in allowed]
-        best_lexical = sorted(lexical, key=lambda i: (-lexical[i], i))[: max(CANDIDATES, top_k)]
+        best_lexical = lexical.best(max(CANDIDATES, top_k), within)
         depth = max(CANDIDATES, 2 * top_k)
         nearest = self.index.nearest_passages(query, depth, within)
         found = self._candidates([*(p.passage.paper_id for p, _ in nearest), *best_lexical, *also])
@@ -143,7 +143,7 @@ class Retriever:
         found: Candidates,
         query: Vector,
         nearest: Sequence[tuple[StoredPassage, float]],
-        lexical: Mapping[str, float],
+        lexical: LexicalMatches,
     ) -> list[PaperHit]:
         """The candidates with their likeness to a query, not yet fused."""
         dense: dict[str, float] = {}
@@ -154,7 +154,7 @@ class Retriever:
             sentences = self._sentences(passages, query)
             best = max((s.cosine for s in sentences), default=0.0)
             # A paper that only the keywords found has no passage cosine; the mean of its sentences stands near it.
-            hits.append(PaperHit(paper, 0.0, dense.get(i, _mean(sentences)), best, lexical.get(i, 0.0), sentences))
+            hits.append(PaperHit(paper, 0.0, dense.get(i, _mean(sentences)), best, lexical.score(i), sentences))
         return hits
 
     def _widened(self, query: Vector, best: Sequence[PaperHit]) -> Vector:

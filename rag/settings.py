@@ -37,7 +37,9 @@ class Settings(BaseSettings):
     llm_retries: int = Field(2, ge=0, le=10, description="further tries after a refused, busy or failing LLM")
     llm_max_tokens: int = Field(400, ge=16, description="longest LLM reply, in tokens")
     llm_context: int = Field(8192, ge=1024, description="context window of the LLM, in tokens")
-    top_k: int = Field(6, ge=1, le=200, description="papers that an answer may draw on")
+    top_k: int = Field(
+        6, ge=1, le=200, description="papers that an answer may draw on; a list takes all that belong on it"
+    )
     question_filters: bool = Field(
         True, description="read filters from questions: `papers from 2025`, `at ICML`, `papers by NAME`"
     )

@@ -173,12 +173,8 @@ def main() -> None:
     held = {f"list {number}" for number in args.hold_out.split(",")}
     here = Path(__file__).parent
     encoder = Encoder()
-    asked = [
-        a
-        for name in ("questions.jsonl", "questions_more.jsonl")
-        for a in paper_questions(here / name, args.abstracts, encoder)
-        if a.group not in held
-    ]
+    files = [here / name for name in ("questions.jsonl", "questions_more.jsonl")]
+    asked = [a for a in paper_questions(files, args.abstracts, encoder) if a.group not in held]
     tokenizer, _ = base()
     plan: list[list[Group]] = []
     for _ in range(EPOCHS):

@@ -7,7 +7,7 @@ import json
 import random
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +43,7 @@ class Asked:
     scored: list[ScoredSentence]
     labels: list[int]
     lexical: LexicalIndex
+    about: str  # the abstract that it was written about, if any
 
     @property
     def answerable(self) -> bool:
@@ -77,16 +78,26 @@ def ask(
     if not scored:
         return None
     labels = [int(s.hit.paper.abstract == abstract and any(_same(s.quote, q) for q in quotes)) for s in scored]
-    return Asked(group, kind, question, hits, scored, labels, lexical)
+    return Asked(group, kind, question, hits, scored, labels, lexical, abstract or "")
 
 
 def _same(quote: str, sentence: str) -> bool:
     return quote in sentence or sentence in quote
 
 
-def paper_questions(questions: Path, abstracts: Path, encoder: Encoder) -> list[Asked]:
-    """Ask the questions of `questions.jsonl` of its lists; the group of a question is its list."""
-    rows = [json.loads(line) for line in questions.read_text(encoding="utf-8").split("\n") if line]
+def paper_questions(
+    questions: Sequence[Path],
+    abstracts: Path,
+    encoder: Encoder,
+    *,
+    strangers: float = 0.0,
+    lists: Container[int] | None = None,
+) -> list[Asked]:
+    """Ask the questions of some files of their lists, or of some of the lists; the group of a question is its list.
+
+    Each list is also asked questions of the others, which it does not answer: `strangers` for one of its own.
+    """
+    rows = [json.loads(line) for file in questions for line in file.read_text(encoding="utf-8").split("\n") if line]
     wanted = {r["paper"] for r in rows if r["paper"]}
     texts: dict[str, str] = {}
     with gzip.open(abstracts, "rt", encoding="utf-8") as file:
@@ -94,7 +105,7 @@ def paper_questions(questions: Path, abstracts: Path, encoder: Encoder) -> list[
             if record["id"] in wanted:
                 texts[record["id"]] = clean.clean(record["abstract"])
     result = []
-    for number in sorted({r["list"] for r in rows}):
+    for number in sorted({r["list"] for r in rows if lists is None or r["list"] in lists}):
         own = [r for r in rows if r["list"] == number]
         with index_of({texts[r["paper"]] for r in own if r["paper"]}, encoder) as retriever:
             for row in own:
@@ -103,6 +114,10 @@ def paper_questions(questions: Path, abstracts: Path, encoder: Encoder) -> list[
                 quotes = {abstract[spans[i][0] : spans[i][1]] for i in row["sentences"]} if abstract else set()
                 kind, group = row["kind"], f"list {number}"
                 result.append(ask(retriever, row["question"], group=group, kind=kind, abstract=abstract, quotes=quotes))
+            others = [row for row in rows if row["list"] != number and row["kind"] in {"fact", "how", "why"}]
+            for row in random.Random(number).sample(others, int(strangers * len(own))):
+                text, group = row["question"], f"list {number}"
+                result.append(ask(retriever, text, group=group, kind="far_miss", abstract=None, quotes=set()))
         print(f"paper list {number}: {len(result)} questions", flush=True)
     return [r for r in result if r is not None]
 

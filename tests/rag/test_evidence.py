@@ -59,7 +59,7 @@ def test_probabilities_are_probabilities_and_features_have_their_names(sample_st
 
 def test_words_of_another_script_do_not_count_as_missing(sample_store: Index) -> None:
     wanted = wanted_terms(analyse("Ekka 怎么诊断错误"), sample_store.lexical)
-    assert set(wanted) == {"ekka"}
+    assert "ekka" in wanted and all(term.isascii() for term in wanted)
 
 
 def test_an_answer_from_one_paper_is_short_and_in_reading_order(sample_store: Index) -> None:

@@ -149,7 +149,7 @@ def test_info_shows_the_last_reports_and_check_the_health(tmp_path: Path) -> Non
     for _ in range(2):
         assert confer("ingest", tmp_path / "list.txt", "--index", index).returncode == 0
     told = confer("info", "--index", index).stdout.splitlines()[-2:]
-    assert told[0].startswith("ingested ") and told[0].endswith("1 record read: 1 unchanged.")
+    assert told[0].startswith("ingested ") and told[0].split("  ")[-1].startswith("1 record read: 1 unchanged. ")
     assert told[1].endswith("1 record read: 1 added.")
     assert confer("check", "--index", index).stdout == "1 paper in 1 passage: none ailing\n"
     (index / "sentences.f16").unlink()

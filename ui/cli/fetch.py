@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from rag.errors import ConferError
+from rag.wording import counted
 from ui.cli.options import JsonOption
-from ui.wording import counted
 
 if TYPE_CHECKING:
     from ingest.fetch import Fetched

@@ -5,18 +5,29 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from rag.errors import ConferError, NothingWrittenError, UsageError
 from rag.schema import Finding, IngestReport
 from rag.settings import Settings
+from rag.wording import counted
 from ui.cli.options import IndexOption, JsonOption, settings_with
-from ui.wording import counted
+
+if TYPE_CHECKING:
+    from rag.encoder import Encoder
 
 SHOWN = 20  # findings of a kind
+
+
+class Engine(StrEnum):
+    """What encodes."""
+
+    LOCAL = "local"
+    RAY = "ray"
 
 
 def register(app: typer.Typer) -> None:
@@ -35,6 +46,9 @@ def ingest_command(
         list[str] | None,
         typer.Option("--map", help="what these files call a field: abstract=summary", metavar="F=NAME"),
     ] = None,
+    engine: Annotated[
+        Engine, typer.Option("--engine", help="what encodes: this process, or Ray on many cores or machines")
+    ] = Engine.LOCAL,
     json: JsonOption = False,
 ) -> None:
     """Bring list files into the index. Running it again adds and encodes nothing."""
@@ -46,7 +60,15 @@ def ingest_command(
         _watch(paths, settings, names, json=json)
         return
     try:
-        report = ingest_with_progress(paths, settings, prune=prune, strict=strict, dry_run=dry_run, fields=names)
+        report = ingest_with_progress(
+            paths,
+            settings,
+            prune=prune,
+            strict=strict,
+            dry_run=dry_run,
+            fields=names,
+            encoder=_encoder(engine, settings),
+        )
     except NothingWrittenError as error:
         if json:
             print(error.report.model_dump_json(indent=2))  # what was read and rejected; nothing was added
@@ -54,6 +76,15 @@ def ingest_command(
             print("\n".join(_findings("rejected", error.report.rejects)), file=sys.stderr)
         raise
     print(report.model_dump_json(indent=2) if json else "\n".join(report_lines(report, settings.index)))
+
+
+def _encoder(engine: Engine, settings: Settings) -> Encoder | None:
+    """What encodes, where it is not the default."""
+    if engine is Engine.LOCAL:
+        return None
+    from ingest.ray_engine import RayEncoder
+
+    return RayEncoder(settings.encoder, offline=settings.offline)
 
 
 def _field_map(pairs: list[str]) -> dict[str, str]:
@@ -93,13 +124,21 @@ def ingest_with_progress(
     strict: bool = False,
     dry_run: bool = False,
     fields: dict[str, str] | None = None,
+    encoder: Encoder | None = None,
 ) -> IngestReport:
     """Run the ingest job with a progress bar on stderr."""
     import ingest
 
     with progress_bar() as progress:
         return ingest.run(
-            paths, settings=settings, prune=prune, strict=strict, dry_run=dry_run, fields=fields, progress=progress
+            paths,
+            settings=settings,
+            encoder=encoder,
+            prune=prune,
+            strict=strict,
+            dry_run=dry_run,
+            fields=fields,
+            progress=progress,
         )
 
 

@@ -12,9 +12,9 @@ import typer
 
 from rag.errors import UsageError
 from rag.schema import Paper
+from rag.wording import counted
 from ui.cli.ingest import report_lines
 from ui.cli.options import IndexOption, JsonOption, WhereOption, settings_with
-from ui.wording import counted
 
 VENUE_SHOWN = 40  # characters of a venue
 

@@ -8,8 +8,8 @@ import typer
 
 from rag.filters import as_filter
 from rag.questions import check_question
+from rag.wording import counted
 from ui.cli.options import IndexOption, JsonOption, WhereOption, settings_with
-from ui.wording import counted
 
 if TYPE_CHECKING:
     from rag.schema import Paper, Trend

@@ -7,9 +7,9 @@ from urllib.parse import urlsplit
 
 from rag.llm import parse_spec
 from rag.schema import Finding, IngestReport
+from rag.wording import counted
 from ui.web.markup import escape
 from ui.web.session import Conversation
-from ui.wording import counted
 
 FINDINGS = 20  # shown; the rest is counted
 LOOPBACK = frozenset({"127.0.0.1", "localhost", "::1"})

@@ -16,11 +16,11 @@ from rag.errors import ConferError
 from rag.questions import check_question
 from rag.schema import Answered, Paper, Retrieved, SentenceChecked, Token
 from rag.settings import Settings
+from rag.wording import counted
 from ui.sample import holds_sample
 from ui.web import examples, frame, render, sources, uploads
 from ui.web.asking import Run
 from ui.web.session import Conversation, Session, Turn
-from ui.wording import counted
 
 log = logging.getLogger(__name__)
 

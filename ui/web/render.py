@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from rag.schema import Answer, AnswerSentence, Verdict
+from rag.wording import counted
 from ui.web.markup import escape, prose
 from ui.web.session import Turn
-from ui.wording import counted
 
 LEAD = re.compile(r"\s*(?:- (?P<lead>.+) — )?")
 TIE = "\u202f"  # a narrow space that keeps a marker on its sentence's line; beside a button the usual one does not

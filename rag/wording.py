@@ -1,4 +1,4 @@
-"""Words that the page and the terminal share."""
+"""Words that answers, the page and the terminal share."""
 
 from __future__ import annotations
 
