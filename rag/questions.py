@@ -15,6 +15,11 @@ NUMBER = re.compile(
     r"number of|size of|percentage|count of|accuracy|score|parameter count|by how)\b|多少|几个|几种|比例",
     re.I,
 )
+# "What keeps the number of errors low?" speaks of a number and asks for what acts on it.
+ACTING = re.compile(
+    r"\bwhat (?:keeps|makes|lets|lowers|raises|causes|drives|limits|prevents|allows|enables|helps|reduces|increases)\b",
+    re.I,
+)
 REASON = re.compile(
     r"\b(?:why|reason|cause[sd]?|because|motivat\w+|drawback|limitation|problem|wrong|fail\w*)\b|为什么|原因|问题", re.I
 )
@@ -124,7 +129,7 @@ def analyse(text: str) -> Question:
         text=text,
         reading=reading,
         terms=tuple(content),
-        asks_number=bool(NUMBER.search(folded)),
+        asks_number=bool(NUMBER.search(folded)) and not ACTING.search(folded),
         asks_reason=bool(REASON.search(folded)),
         asks_method=bool(METHOD.search(folded)),
         asks_name=bool(NAME.search(folded)),

@@ -36,6 +36,32 @@ def test_plain_questions_want_one_answer(question: str) -> None:
     assert not asked.wants_comparison
 
 
+@pytest.mark.parametrize("question", ["what keeps the number of errors low?", "what reduces the size of the model?"])
+def test_what_acts_on_a_number_is_no_number(question: str) -> None:
+    assert not analyse(question).asks_number
+
+
+@pytest.mark.parametrize(
+    ("question", "total"),
+    [
+        ("How many papers are there?", True),
+        ("how many abstracts do you have", True),
+        ("How many papers are in this list?", True),
+        ("一共有多少篇论文？", True),
+        ("How many papers are about kelp?", False),
+        ("How many papers do they cite?", False),
+        ("多少篇论文研究扩散模型", False),
+    ],
+)
+def test_only_the_number_of_all_papers_is_the_total(question: str, total: bool) -> None:
+    assert analyse(question).wants_total is total
+
+
+def test_a_chinese_question_has_english_words_too() -> None:
+    asked = analyse("有哪些论文研究强化学习？")
+    assert {"reinforc", "learn"} <= set(asked.terms) and "reinforcement learning" in asked.reading
+
+
 def test_asking_words_are_no_content() -> None:
     assert analyse("How many videos are there?").terms == ("video",)
 
