@@ -13,6 +13,7 @@ from rag.schema import Paper
 
 ALIKE = 0.6  # Jaccard index of four-word shingles from which two texts are versions of one
 ALIKE_IN_DOUBT = 0.8  # the same, for texts under two titles and for short ones
+ALIKE_BESIDE = 0.98  # the same, for texts under two titles in one file, whose maker held them for two papers
 EDITED = 0.4  # the same, where the other text stood in this file and stands there no more
 SHORT = 32  # shingles
 RELATED = 0.05  # under one DOI or arXiv id and other titles, less than this means two different papers
@@ -137,10 +138,13 @@ class Known:
             titled = bool(item.title and found.title)
             if _other_ids(item, found) and not (titled and item.title == found.title):
                 continue
-            edited = found.content not in self._current and item.file in {file for file, _ in found.sources}
+            here = item.file in {file for file, _ in found.sources}
+            edited = found.content not in self._current and here
             other_title = titled and item.title != found.title
             if edited and not other_title:
                 enough = EDITED
+            elif other_title and not edited and (here or any(m.file == item.file for m in found.members)):
+                enough = ALIKE_BESIDE
             else:
                 enough = ALIKE_IN_DOUBT if other_title or len(item.sketch) < SHORT else ALIKE
             if alike >= enough and alike > most:

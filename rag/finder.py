@@ -78,7 +78,7 @@ class Finder:
             sure = min(sure, ABSENT)
         timings = {"retrieval": retrieved - started, "evidence": time.perf_counter() - retrieved}
         heading = ""
-        if listed:
+        if listed and hits:
             heading = f"{len(hits):,} of {self._count(where):,} papers{_with(where)}:"
         return Found(hits, hits or ranking.below, reason, scored, sure, timings, where, notices, heading)
 

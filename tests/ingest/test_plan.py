@@ -190,6 +190,15 @@ def test_the_same_words_under_two_ids_and_titles_stay_two() -> None:
     assert again.papers == made.papers and again.report.unchanged == 2
 
 
+def test_two_titles_in_one_list_stay_two_papers_however_alike() -> None:
+    twin = ABSTRACTS[0].replace("the", "each", 1)
+    pair = [record(0, ABSTRACTS[0], title="Steroids before birth"), record(1, twin, title="Steroids before twin birth")]
+    made = carried_out({"a": pair})
+    assert len(made.papers) == 2 and made.report.duplicate == 0
+    again = carried_out({"a": pair}, made.papers)
+    assert again.papers == made.papers and again.report.unchanged == 2
+
+
 def test_a_preprint_and_its_paper_are_one() -> None:
     pair = [
         record(0, ABSTRACTS[0], doi="10.48550/arXiv.2601.00001", title="Learning the Drift"),

@@ -251,3 +251,20 @@ def test_a_table_of_quotes_takes_linear_time() -> None:
 
 def test_a_plain_list_named_csv_is_no_table() -> None:
     assert not tables.recognises(list_file(listing(*ABSTRACTS, header=HEADER), "list.csv"))
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+def test_a_ragged_row_does_not_make_text_of_a_table(delimiter: str) -> None:
+    rows = [["Ref No", "Kopfzeile", "Gist"], *([str(n), f"Title {n}", f"We study {n}."] for n in range(3))]
+    rows[2].append("one cell too many")
+    file = list_file(table(*rows, delimiter=delimiter), "odd.csv")
+    assert tables.recognises(file)
+    with pytest.raises(ReadError, match="nothing is called an abstract; found: Ref No, Kopfzeile, Gist"):
+        list(tables.read(file))
+
+
+def test_a_table_whose_abstracts_are_named_wrongly_is_no_text() -> None:
+    file = list_file("Ref No;Gist\n1;We study bees.\n", "odd.csv", {"abstract": "Nope"})
+    assert tables.recognises(file)
+    with pytest.raises(ReadError, match="Nope"):
+        list(tables.read(file))

@@ -144,8 +144,9 @@ def _notes(answer: Answer) -> str:
 
 
 def _foot(answer: Answer, number: int) -> str:
-    count = len(answer.citations)
-    sources = counted(count, "source")
+    if not answer.citations:  # the number of papers, which the store knows
+        return ""
+    sources = counted(len(answer.citations), "source")
     sure = f"confidence {answer.confidence:.0%}"
     return (
         f'<p class="cf-foot"><button type="button" class="cf-link" data-turn="{number}" data-source="">{sources}'
