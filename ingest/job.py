@@ -101,23 +101,23 @@ def _write(
         ledger.save(store.path, ledger.Ledger(files=others))
     try:
         carry_out(plan, known, merger, store, encoder, progress)
-    except Exception as error:
+    except (Exception, KeyboardInterrupt) as error:
         _keep_partial(plan, store.path, error)
         raise
     if changed:
         ledger.save(store.path, ledger.Ledger(files={**others, **gathered.entries}))
 
 
-def _keep_partial(plan: Plan, index: Path, error: Exception) -> None:
+def _keep_partial(plan: Plan, index: Path, error: BaseException) -> None:
     """Keep the report of a run that failed while writing; raise what a person can act on if the store is at fault."""
     held = f"{plan.written:,} of {len(plan.encode):,} papers are in it, none of them half"
-    plan.report.failed = f"{error} ({held})"
+    plan.report.failed = f"{str(error) or 'stopped'} ({held})"
     with suppress(OSError):  # a full disk, say
         ingest_reports.keep(index, plan.report)
     _raise_for_store(index, error, f"{held}; the same command again goes on from there")
 
 
-def _raise_for_store(index: Path, error: Exception, more: str) -> None:
+def _raise_for_store(index: Path, error: BaseException, more: str) -> None:
     """Raise ConferError if it is the store that failed."""
     from chromadb.errors import ChromaError
 
@@ -136,7 +136,11 @@ def _opened(folder: Path, encoder: Encoder | None) -> Iterator[Index]:
     with ExitStack() as stack:
         if encoder is not None:
             stack.callback(writer_lock(folder).release)
-        store = Index.open(folder)
+        try:
+            store = Index.open(folder)
+        except Exception as error:
+            _raise_for_store(folder, error, "the same command again goes on when there is room")
+            raise
         stack.callback(store.close)
         if encoder is not None:
             store.check_encoder(encoder)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import islice
@@ -15,6 +17,7 @@ from ingest.labels import label
 from ingest.merge import Merger
 from ingest.plan import Plan
 from rag.encoder import EncodedPassage, Encoder
+from rag.errors import ConferError
 from rag.index import Index
 from rag.schema import Paper, Passage
 from rag.text import search_text
@@ -45,29 +48,54 @@ def _add(plan: Plan, known: Known, merger: Merger, index: Index, encoder: Encode
     """Encode and add papers. While one batch is encoded the next is made ready, and the one before it is written."""
     total = len(plan.encode)
     waiting: deque[_Batch] = deque()
-    with ThreadPoolExecutor(AHEAD, "confer-batch") as pool:
+    stop = threading.Event()
+    told = _Told(progress, total) if progress else None
+    with ThreadPoolExecutor(AHEAD, "confer-batch") as pool, _stopping(stop):
         for begin in range(0, total, encoder.papers_at_a_time):
             chosen = plan.encode[begin : begin + encoder.papers_at_a_time]
             papers = [new for _, _, new in merger.merged(chosen)]
             # Labels are given in the order of the list, so that a run that is finished later gives the same ones.
             papers = [p if p.label else labelled(p, known.labels) for p in papers]
-            told = partial(_tell, progress, begin, len(papers), total) if progress else None
-            waiting.append(_begun(papers, encoder, pool, told))
+            waiting.append(
+                _begun(papers, encoder, pool, stop, partial(told.tell, begin, len(papers)) if told else None)
+            )
             if len(waiting) == AHEAD:
                 _finish(waiting.popleft(), plan, index)
         for batch in waiting:
             _finish(batch, plan, index)
 
 
+@contextmanager
+def _stopping(stop: threading.Event) -> Iterator[None]:
+    """Let what is being encoded end at its next step when something fails, or somebody presses Ctrl-C."""
+    try:
+        yield
+    except BaseException:
+        stop.set()
+        raise
+
+
 def _finish(batch: _Batch, plan: Plan, index: Index) -> None:
     """Wait for a batch, and add it to the index."""
-    plan.report.encoded += batch.add_to(index)
-    plan.written += len(batch.papers)
+    for papers, passages in batch.added_to(index):
+        plan.written += papers
+        plan.report.encoded += passages
 
 
-def _tell(progress: Progress, begin: int, papers: int, total: int, passages_done: float) -> None:
-    """Tell how far a run is, given the share of a batch's passages that are encoded."""
-    progress(begin + int(papers * passages_done), total)
+class _Told:
+    """Tells how many papers are encoded, of which several batches are under way."""
+
+    def __init__(self, progress: Progress, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done: dict[int, int] = {}
+        self._lock = threading.Lock()
+
+    def tell(self, batch: int, papers: int, share: float) -> None:
+        """Tell on, given the share of a batch's passages that are encoded."""
+        with self._lock:
+            self._done[batch] = int(papers * share)
+            self._progress(sum(self._done.values()), self._total)
 
 
 def rewrite(papers: Sequence[Paper], index: Index, encoder: Encoder) -> None:
@@ -76,7 +104,8 @@ def rewrite(papers: Sequence[Paper], index: Index, encoder: Encoder) -> None:
         for begin in range(0, len(papers), BATCH):
             batch = papers[begin : begin + BATCH]
             index.drop_passages([p.id for p in batch])
-            _begun(batch, encoder, pool).add_to(index)
+            for _ in _begun(batch, encoder, pool, threading.Event()).added_to(index):
+                pass
     index.commit()
 
 
@@ -93,25 +122,33 @@ class _Batch:
     passages: list[list[Passage]]
     encoded: Future[list[EncodedPassage]]
 
-    def add_to(self, index: Index) -> int:
-        """Put the papers into the index once they are encoded; returns the number of passages."""
+    def added_to(self, index: Index) -> Iterator[tuple[int, int]]:
+        """Put the papers into the index once they are encoded; yields the papers and passages of each write."""
         encoded = iter(self.encoded.result())
-        count = 0
         for begin in range(0, len(self.papers), BATCH):
-            passages = self.passages[begin : begin + BATCH]
+            papers, passages = self.papers[begin : begin + BATCH], self.passages[begin : begin + BATCH]
             own = list(islice(encoded, sum(map(len, passages))))
-            index.add(self.papers[begin : begin + BATCH], passages, own)
-            count += len(own)
-        return count
+            index.add(papers, passages, own)
+            yield len(papers), len(own)
 
 
 def _begun(
-    papers: Sequence[Paper], encoder: Encoder, pool: ThreadPoolExecutor, told: Callable[[float], None] | None = None
+    papers: Sequence[Paper],
+    encoder: Encoder,
+    pool: ThreadPoolExecutor,
+    stop: threading.Event,
+    told: Callable[[float], None] | None = None,
 ) -> _Batch:
-    """Cut papers into passages and have them encoded."""
+    """Cut papers into passages and have them encoded, unless told to stop."""
     cut = [_cut(paper, encoder) for paper in papers]
     texts = [text for _, own in cut for text in own]
-    progress = (lambda done: told(done / len(texts))) if told else None
+
+    def progress(done: int) -> None:
+        if stop.is_set():
+            raise ConferError("stopped")
+        if told:
+            told(done / len(texts))
+
     return _Batch(papers, [own for own, _ in cut], pool.submit(encoder.encode_passages, texts, progress=progress))
 
 

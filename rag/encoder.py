@@ -211,7 +211,7 @@ def _batches(lengths: list[int]) -> list[list[int]]:
     return batches
 
 
-_starting = threading.Lock()
+_starting = threading.Lock()  # two threads that encode for the first time must not make two pools
 
 
 def _on_all_cores(encode: Callable[[list[int]], None], batches: list[list[int]]) -> None:
@@ -239,6 +239,10 @@ def _cores() -> ThreadPoolExecutor | None:
         return None
     # The number of threads is a property of the thread that sets it, and of those that start after.
     return ThreadPoolExecutor(count, "confer-encode", initializer=torch.set_num_threads, initargs=(1,))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_cores.cache_clear)  # a forked process has none of the threads
 
 
 def _join(prefix: str, title: str, sentences: Sequence[str]) -> tuple[str, list[tuple[int, int]]]:

@@ -139,8 +139,16 @@ def _is_table(lines: list[str], layout: _Layout) -> bool:
 
 
 def _even(lines: list[str]) -> bool:
-    """Whether most of the first rows have as many cells as the one above them, more than two."""
+    """Whether most of the first rows have as many cells as the one above them: more than two, or two that are marked.
+
+    Text has commas too; a tab, or a quote at the beginning of each line, marks cells.
+    """
+    first = [line for line in lines[:SAMPLE] if line]
     for delimiter in DELIMITERS:
+        pairs = [split([(0, line)], delimiter) for line in first]
+        marked = delimiter == "\t" or all(line.startswith('"') for line in first)
+        if len(pairs) > 1 and marked and all(cells is not None and len(cells) == 2 for cells in pairs):
+            return True
         widths = [len(_cells(lines, index, delimiter)) for index in range(min(len(lines), SAMPLE)) if lines[index]]
         if len(widths) > 2 and widths[0] > 2 and 2 * widths[1:].count(widths[0]) > len(widths) - 1:
             return True

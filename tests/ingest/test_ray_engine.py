@@ -44,6 +44,7 @@ def test_an_index_built_by_ray_is_the_index(
     ray_encoder: Encoder, sample_store: Index, encoder: Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(writing, "BATCH", 25)  # more than one write
+    monkeypatch.setattr(Encoder, "papers_at_a_time", 25)
     report = ingest.run([SAMPLE], tmp_path / "index", encoder=ray_encoder)
     assert report.added == report.read == len(sample_store)
     built = Index.open(tmp_path / "index")

@@ -268,3 +268,12 @@ def test_a_table_whose_abstracts_are_named_wrongly_is_no_text() -> None:
     assert tables.recognises(file)
     with pytest.raises(ReadError, match="Nope"):
         list(tables.read(file))
+
+
+@pytest.mark.parametrize(("delimiter", "quoting"), [(",", csv.QUOTE_ALL), ("\t", csv.QUOTE_MINIMAL)])
+def test_two_columns_without_a_header_are_told_not_joined(delimiter: str, quoting: int) -> None:
+    rows = [[f"Title {n}", text] for n, text in enumerate(ABSTRACTS)]
+    file = list_file(table(*rows, delimiter=delimiter, quoting=quoting), "noheader.csv")
+    assert tables.recognises(file)
+    with pytest.raises(ReadError, match="nothing is called an abstract"):
+        list(tables.read(file))

@@ -35,6 +35,7 @@ from rag.encoder import Encoder
 encoder = Encoder()
 encoder.encode_query("warm up")
 writing.BATCH = 8
+Encoder.papers_at_a_time = 8
 print("ready", flush=True)
 for line in sys.stdin:
     lists, index, seconds = line.split()

@@ -54,7 +54,7 @@ def main() -> None:
     """Run the jobs of the file named on the command line."""
     encoder = Encoder()
     _ = encoder.model
-    writing.BATCH = 2
+    writing.BATCH = Encoder.papers_at_a_time = 2
     for task in json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")):
         child = os.fork()
         if child == 0:

@@ -78,6 +78,8 @@ def second_batch_fails(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
     from chromadb.errors import InternalError
 
     monkeypatch.setattr(writing, "BATCH", 2)
+
+    monkeypatch.setattr(Encoder, "papers_at_a_time", 2)
     upsert, calls = Collection.upsert, []
 
     def failing(self: Any, *args: Any, **kwargs: Any) -> None:
@@ -337,7 +339,9 @@ from pathlib import Path
 from chromadb.api.models.Collection import Collection
 import ingest
 from ingest import writing
+from rag.encoder import Encoder
 writing.BATCH = 2
+Encoder.papers_at_a_time = 2
 upsert, calls, last = Collection.upsert, [], int(sys.argv[3])
 def dying(self, *args, **kwargs):
     upsert(self, *args, **kwargs)

@@ -75,6 +75,10 @@ def ingest_command(
         elif len(error.report.rejects) > 1:
             print("\n".join(_findings("rejected", error.report.rejects)), file=sys.stderr)
         raise
+    except KeyboardInterrupt:
+        told = "confer: stopped; the papers that were written stay, and the same command again goes on from there"
+        print(told, file=sys.stderr)
+        raise typer.Exit(130) from None
     print(report.model_dump_json(indent=2) if json else "\n".join(report_lines(report, settings.index)))
 
 

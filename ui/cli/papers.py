@@ -117,6 +117,7 @@ def info_command(index: IndexOption = None, json: JsonOption = False) -> None:
     print(f"corpus      {passport.corpus_hash}, generation {passport.generation}")
     for number, report in enumerate(reports):
         told = report_lines(report, folder)[0] + (f" {report.removed:,} removed." if report.removed else "")
+        told += f" Not finished: {report.failed}." if report.failed else ""
         told += f" {report.seconds:,.1f} s." if report.seconds else ""
         print(f"{'' if number else 'ingested':11} {report.started.replace('T', ' ').removesuffix('+00:00')}  {told}")
 
