@@ -115,7 +115,7 @@ def test_case_03_the_locale_changes_nothing(tmp_path: Path, encoder: Encoder) ->
     assert files["c"] and files["c"] == files["utf8"]
     kept_reports = [
         [
-            json.loads(path.read_text(encoding="utf-8")) | {"started": ""}
+            json.loads(path.read_text(encoding="utf-8")) | {"started": "", "seconds": 0}
             for path in (tmp_path / name).rglob("reports/*")
         ]
         for name in ("c", "utf8")
