@@ -54,9 +54,7 @@ def run(
     roots = [Path(p) for p in paths]
     keep_apart(roots, folder)
     files, report = find_files(roots)
-    report.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    report.dry_run = dry_run
-    begun = time.monotonic()
+    begun = _begin(report, dry_run=dry_run)
     with ExitStack() as stack:
         spool = stack.enter_context(Spool())
         store: Index | None = None
@@ -79,9 +77,21 @@ def run(
         plan = make_plan(known, merger, report, prune=prune)
         if store is not None and encoder is not None and not dry_run:
             _write(plan, known, merger, store, encoder, progress, gathered)
-            report.seconds = round(time.monotonic() - begun, 2)
-            ingest_reports.keep(folder, report)
+            _end(report, begun, folder)
     return report
+
+
+def _begin(report: IngestReport, *, dry_run: bool) -> float:
+    """Note when a run begins; returns the same as a clock that only runs forward has it."""
+    report.started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    report.dry_run = dry_run
+    return time.monotonic()
+
+
+def _end(report: IngestReport, begun: float, index: Path) -> None:
+    """Note how long a run took, and keep its report with the index."""
+    report.seconds = round(time.monotonic() - begun, 2)
+    ingest_reports.keep(index, report)
 
 
 def _write(
