@@ -67,7 +67,7 @@ class Finder:
             ranking = self.retriever.ranking(search, count or self.top_k, also=asked.paper_ids, where=where)
         else:
             ranking = Ranking(listed.hits, listed.below)
-        reason = _reason(ranking, where, self._count(where), listed=listed is not None)
+        reason = self._reason(ranking, where, listed=listed is not None)
         hits = ranking.hits
         retrieved = time.perf_counter()
         scored = score_sentences(focus, hits, index.lexical)
@@ -95,14 +95,16 @@ class Finder:
         """The words to search with and those to answer, slips corrected and filters out, and what to tell."""
         index, encoder = self.retriever.index, self.retriever.encoder
         search = respelt(asked.search, index.lexical, encoder)
-        focus = respelt(asked.focus, index.lexical, encoder)
+        alone = asked.focus == asked.search  # nothing is taken from earlier turns, so that it is read once
+        focus = search if alone else respelt(asked.focus, index.lexical, encoder)
         notices = [f"No abstract has “{word}”; it was read as “{read}”." for word, read in focus.changes.items()]
         if where is not None or not self.question_filters:
             return search.text, focus.text, where, notices
         named = understood(search.text, index.fields)
         if named.where is not None:
             notices.append(f"Only papers with {named.where}, as the question says.")
-        return named.question, understood(focus.text, index.fields).question, named.where, notices
+        focused = named if alone else understood(focus.text, index.fields)
+        return named.question, focused.question, named.where, notices
 
     def _listed(self, focus: Question, where: Filter | None) -> Listed | None:
         """The whole list that a question asks for, if it asks for one; a reranker decides by itself instead."""
@@ -110,19 +112,18 @@ class Finder:
             return None
         return relevant(self.retriever, focus, where)
 
+    def _reason(self, ranking: Ranking, where: Filter | None, *, listed: bool) -> str:
+        """Why the papers do not say, if they should not."""
+        if ranking.hits:
+            return NOT_CLOSE if where is None else f"{NOT_CLOSE[:-1]}, among the papers that meet the filter {where}."
+        if not len(self.retriever.index) and where is None:
+            return "The index holds no papers yet."
+        if ranking.below and listed:
+            return f"None of the {self._count(where):,} papers{_with(where)} is close enough to this to be listed."
+        if ranking.below:
+            return "The reranker found no paper that answers this."
+        return f"No paper of the index meets the filter {where}."
+
 
 def _with(where: Filter | None) -> str:
     return "" if where is None else f" with {where}"
-
-
-def _reason(ranking: Ranking, where: Filter | None, papers: int, *, listed: bool) -> str:
-    """Why the papers do not say, if they should not."""
-    if ranking.hits:
-        return NOT_CLOSE if where is None else f"{NOT_CLOSE[:-1]}, among the papers that meet the filter {where}."
-    if not papers and where is None:
-        return "The index holds no papers yet."
-    if ranking.below and listed:
-        return f"None of the {papers:,} papers{_with(where)} is close enough to this to be listed."
-    if ranking.below:
-        return "The reranker found no paper that answers this."
-    return f"No paper of the index meets the filter {where}."

@@ -23,6 +23,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from eval.benchmarks.results import told
+
 CONFER = """
 import json, sys, time
 import ingest
@@ -65,10 +67,7 @@ def main() -> None:
                 index = [str(folder / f"index{turn}")] if name == "ours" else []
                 runs[name].append(printed([*commands[name], *index]))
     result = compared(runs["usual"], runs["ours"])
-    text = json.dumps(result)
-    if args.out:
-        args.out.write_text(text + "\n", encoding="utf-8")
-    print(text)
+    told(result, args.out)
 
 
 def compared(usual: list[dict[str, Any]], ours: list[dict[str, Any]]) -> dict[str, Any]:

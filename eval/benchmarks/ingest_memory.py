@@ -9,7 +9,6 @@ a real run; its libraries take some 400 MB.
 from __future__ import annotations
 
 import argparse
-import json
 import resource
 import tempfile
 import time
@@ -21,6 +20,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 import ingest
+from eval.benchmarks.results import told
 from rag.encoder import EncodedPassage, Encoder, Vector
 
 
@@ -77,10 +77,7 @@ def main() -> None:
         "index_mb": round(disk / 1e6),
         "measured": time.strftime("%Y-%m-%d"),
     }
-    text = json.dumps(result)
-    if args.out:
-        args.out.write_text(text + "\n", encoding="utf-8")
-    print(text)
+    told(result, args.out)
 
 
 if __name__ == "__main__":

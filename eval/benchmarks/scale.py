@@ -22,6 +22,7 @@ from typing import Any
 import ingest
 from eval.benchmarks.ingest import first, printed, write_beir
 from eval.benchmarks.ingest_memory import FixedVectors
+from eval.benchmarks.results import told
 from rag.encoder import EncodedPassage, Encoder
 
 ASKED = [sys.executable, "-m", "eval.benchmarks.scale_queries"]
@@ -92,10 +93,7 @@ def main() -> None:
         if not beir.exists():
             write_beir(papers[: min(sizes)], beir)
         result["baseline"] = printed([args.baseline_python, str(args.baseline), str(beir)])
-    text = json.dumps(result)
-    if args.out:
-        args.out.write_text(text + "\n", encoding="utf-8")
-    print(text)
+    told(result, args.out)
 
 
 if __name__ == "__main__":
