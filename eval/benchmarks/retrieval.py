@@ -27,6 +27,7 @@ from scipy.stats import bootstrap
 import ingest
 from eval import beir, ranking
 from eval.benchmarks.ingest import printed
+from eval.benchmarks.results import told
 from rag.encoder import Encoder
 from rag.index import Index
 from rag.retriever import Retriever
@@ -65,10 +66,7 @@ def main() -> None:
         result["baseline"] = printed([args.baseline_python, str(args.baseline), str(args.beir_dir)])
     if args.per_query:
         args.per_query.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
-    text = json.dumps({**result, "measured": time.strftime("%Y-%m-%d")})
-    if args.out:
-        args.out.write_text(text + "\n", encoding="utf-8")
-    print(text)
+    told({**result, "measured": time.strftime("%Y-%m-%d")}, args.out)
 
 
 @contextmanager
